@@ -2,7 +2,7 @@ import type { Middleware } from '@allium/core'
 import { describe, expect, it } from 'vitest'
 import { growth } from '../../testing/test/growth.ts'
 import { type PolicyOptions, policy } from '../src/index.ts'
-import { matchesToolName } from '../src/tool-names.ts'
+import { matchesToolName } from '../src/rules/tool-names.ts'
 import { calling, scene, told } from './scene.ts'
 
 /** What ran of one call under a policy, and what the model was told. */

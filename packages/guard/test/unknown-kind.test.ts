@@ -1,7 +1,7 @@
 import type { ContentChunk } from '@allium/core'
 import { expect, it } from 'vitest'
-import { filterStream } from '../src/stream-filter.ts'
-import { mapTexts } from '../src/texts.ts'
+import { filterStream } from '../src/content/stream-filter.ts'
+import { mapTexts } from '../src/text/map-message.ts'
 
 const whole = (text: string) => text
 const hologram = { type: 'hologram', delta: 'ann@example.com' } as never as ContentChunk

@@ -4,7 +4,7 @@ export interface Plant {
   readonly edits: readonly (readonly [file: string, from: string, to: string])[]
 }
 
-const flow = 'guard/src/flow.ts'
+const flow = 'guard/src/flow/flow.ts'
 const book = 'guard/src/flow/label-book.ts'
 const results = 'guard/src/flow/label-result.ts'
 const approvals = 'guard/src/flow/sink-approval.ts'

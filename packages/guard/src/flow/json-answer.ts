@@ -1,5 +1,5 @@
 import type { ContentChunk } from '@allium/core'
-import { hasDuplicateKeys } from '../repeated-keys.ts'
+import { hasDuplicateKeys } from '../text/duplicate-keys.ts'
 import { type HostFilter, removeLinks } from './links.ts'
 
 type Input = Extract<ContentChunk, { type: `tool-input-${string}` }>

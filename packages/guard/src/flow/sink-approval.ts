@@ -1,6 +1,6 @@
 import type { ToolContext, ToolResult } from '@allium/core'
 import { approvalRequestOf } from '@allium/core/context'
-import { applyApproval } from '../apply-approval.ts'
+import { applyApproval } from '../rules/apply-approval.ts'
 import { emitFlowEvent } from './flow-event.ts'
 import { describeLabels, type Labels } from './labels.ts'
 import { type ResolveAddresses, reachesOnlyPrincipal, type Sink, sinkOf, unknownFlow } from './sinks.ts'

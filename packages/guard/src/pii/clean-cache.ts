@@ -1,8 +1,8 @@
 import type { Message, ModelContext } from '@allium/core'
 import { LRUCache } from 'lru-cache'
-import { isDeepFrozen } from '../frozen.ts'
-import type { TextFilter } from '../stream-filter.ts'
-import { mapMessage } from '../texts.ts'
+import type { TextFilter } from '../content/text-filter.ts'
+import { isDeepFrozen } from '../text/deep-freeze.ts'
+import { mapMessage } from '../text/map-message.ts'
 
 /** Characters of the texts that a layer remembers. */
 const mostCharacters = 4_000_000

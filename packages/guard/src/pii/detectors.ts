@@ -1,6 +1,6 @@
 import { misconfigured } from '@allium/core'
 import { type Detector, keyDetectors } from '@allium/shared/detect'
-import { createDetector, type DetectorOptions } from '../detector.ts'
+import { createDetector, type DetectorOptions } from '../content/detector.ts'
 import { card } from './card.ts'
 import { email } from './email.ts'
 import { iban } from './iban.ts'

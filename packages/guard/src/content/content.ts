@@ -9,14 +9,14 @@ import {
   withState,
 } from '@allium/core'
 import type { Detector, Finding } from '@allium/shared/detect'
-import { blockOptions } from './block-options.ts'
+import { blockOptions } from '../rules/block-options.ts'
+import { emitFound, type GuardTarget, targetNames } from '../rules/guard-found.ts'
+import { type FailureOptions, failureOptions, failurePolicy, runLocalCheck } from '../rules/run-check.ts'
+import { mapMessage, mapResult } from '../text/map-message.ts'
 import { createDetector, type DetectorOptions, patternDetector } from './detector.ts'
 import { filterAnswer } from './filter-answer.ts'
-import { emitFound, type GuardTarget, targetNames } from './guard-found.ts'
-import { keywordDetectors } from './keywords.ts'
-import { type FailureOptions, failureOptions, failurePolicy, runLocalCheck } from './run-check.ts'
-import type { TextFilter } from './stream-filter.ts'
-import { mapMessage, mapResult, replaceIn } from './texts.ts'
+import { keywordDetectors } from './keyword-detectors.ts'
+import { replaceIn, type TextFilter } from './text-filter.ts'
 
 export interface ContentOptions<Name extends string = string> extends FailureOptions {
   /** Words and phrases, matched as whole words, ignoring case and accents. */

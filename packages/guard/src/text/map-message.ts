@@ -1,11 +1,7 @@
 import type { Message, Part, ToolResult } from '@allium/core'
-import { type Detector, type Finding, findAll } from '@allium/shared/detect'
-import { mapEntries } from './map-entries.ts'
-import { mapFile } from './text-files.ts'
+import { mapFile } from './map-file.ts'
+import { type MapText, mapJson } from './map-json.ts'
 import { unsupportedKind } from './unsupported-kind.ts'
-
-/** Maps a text. A number is passed as text and stays text if it changed. */
-type MapText = (text: string, isNumber?: boolean) => string | Promise<string>
 
 /** Returns the message with its texts mapped; the same object if nothing changed. */
 export async function mapMessage(message: Message, map: MapText): Promise<Message> {
@@ -77,44 +73,21 @@ async function mapPart(part: Part, map: MapText): Promise<Part> {
   }
 }
 
-/** Shorter numbers cannot be a value that detectors look for. */
-const minDigits = 7
-
-/** Returns a JSON-like value with its texts and numbers mapped at any depth, and its names with `mapName`; the same object if nothing changed. */
-export async function mapJson<T>(
-  value: T,
-  map: MapText,
-  mapName?: (name: string) => string | Promise<string>,
-): Promise<T> {
-  if (typeof value === 'string') return (await map(value)) as T
-  if (typeof value === 'number') {
-    const text = String(value)
-    const mapped = text.length < minDigits ? text : await map(text, true)
-    return (mapped === text ? value : mapped) as T
-  }
-  if (typeof value !== 'object' || value === null) return value
-  return mapEntries(value, (item) => mapJson(item, map, mapName), mapName)
-}
-
-/** Returns a text with its findings replaced. */
-export async function replaceIn(
-  text: string,
-  detectors: readonly Detector[],
-  replace: (found: Finding) => string | Promise<string>,
-): Promise<string> {
-  let replaced = ''
-  let at = 0
-  for (const finding of findAll(detectors, text)) {
-    replaced += text.slice(at, finding.start) + (await replace(finding))
-    at = finding.end
-  }
-  return at === 0 ? text : replaced + text.slice(at)
-}
-
 /** Returns a result with its texts mapped. If they changed, the tool's raw value is removed. */
 export async function mapResult(result: ToolResult, map: MapText): Promise<ToolResult> {
   const content = await mapTexts(result.content, map)
   if (content === result.content) return result
   const { value: _, ...rest } = result
   return { ...rest, content }
+}
+
+/** Removes the metadata of replaced text, because it may contain the original that the provider kept. */
+export function dropMetadata(message: Message, kinds: ReadonlySet<string>): Message {
+  if (typeof message.content === 'string' || kinds.size === 0) return message
+  const content = message.content.map((part): Part => {
+    if (!kinds.has(part.type) || part.providerMetadata === undefined) return part
+    const { providerMetadata: _, ...rest } = part
+    return rest as Part
+  })
+  return { ...message, content }
 }

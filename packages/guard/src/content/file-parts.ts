@@ -1,5 +1,5 @@
 import type { FilePart, ImagePart, Message, Part } from '@allium/core'
-import { decodeBase64 } from './base64.ts'
+import { decodeBase64 } from '../text/decode-base64.ts'
 
 /** The rules for files in messages. */
 export interface PartRules {

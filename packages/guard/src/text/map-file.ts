@@ -1,5 +1,5 @@
 import type { Part } from '@allium/core'
-import { decodeBase64 } from './base64.ts'
+import { decodeBase64 } from './decode-base64.ts'
 
 type FilePart = Extract<Part, { type: 'file' | 'image' }>
 type MapText = (text: string) => string | Promise<string>

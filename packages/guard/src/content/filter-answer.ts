@@ -1,6 +1,8 @@
 import type { ModelContext, ModelResponse } from '@allium/core'
-import { type FailurePolicy, handleFailure } from './run-check.ts'
-import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
+import { type FailurePolicy, handleFailure } from '../rules/run-check.ts'
+import { dropMetadata } from '../text/map-message.ts'
+import { filterStream } from './stream-filter.ts'
+import type { TextFilter } from './text-filter.ts'
 
 /** Sends a model's answer through a filter while it streams. */
 export async function filterAnswer(

@@ -1,7 +1,6 @@
-import type { BlockOptions, Message, Part, TurnView } from '@allium/core'
+import type { BlockOptions, TurnView } from '@allium/core'
 import { blockOptions, type GuardCode } from './block-options.ts'
 import { emitFound, type GuardTarget, targetNames } from './guard-found.ts'
-import { unsupportedKind } from './unsupported-kind.ts'
 
 /** A check's verdict: nothing or `true` lets the text through, `false` blocks; or an object with the block's reason or the replacement. */
 export type Verdict = void | boolean | { block: string; reply?: string; code?: string } | { replace: string }
@@ -31,33 +30,6 @@ export function applyVerdict(
 interface VerdictFields extends Pick<BlockOptions, 'reply' | 'code'> {
   replace?: unknown
   block?: unknown
-}
-
-/** Returns all text of the messages, including tool results. */
-export function textOf(messages: readonly Pick<Message, 'content'>[]): string {
-  return messages.flatMap(({ content }) => textParts(content)).join('\n')
-}
-
-function textParts(content: Message['content']): string[] {
-  if (typeof content === 'string') return content === '' ? [] : [content]
-  return content.flatMap(textPartsOfPart)
-}
-
-function textPartsOfPart(part: Part): string[] {
-  switch (part.type) {
-    case 'text':
-    case 'reasoning':
-      return part.text === '' ? [] : [part.text]
-    case 'tool-result':
-      return textParts(part.content)
-    case 'tool-call':
-    case 'image':
-    case 'file':
-    case 'custom':
-      return []
-    default:
-      return unsupportedKind(part, 'part')
-  }
 }
 
 /** Returns a map that replaces the first text and removes the others. */

@@ -1,6 +1,22 @@
+/// <reference path="./rate-limiter-memory.d.ts" />
 import type { Clock } from '@allium/core'
-import type { Ledger, Reservation } from '@allium/store'
-import type { MakeRateStore } from './rate-counter.ts'
+import type { Ledger, RateCounter, Reservation } from '@allium/store'
+
+/** The part of a rate-limiter-flexible limiter that is used. */
+export interface RateStore extends RateCounter {
+  /** Refunds what `consume` returned, for stores that need more than the key. */
+  undo?(receipt: unknown): Promise<unknown>
+}
+
+/** Creates the store of a rate. */
+export type MakeRateStore = (options: RateStoreOptions) => RateStore
+
+interface RateStoreOptions {
+  keyPrefix: string
+  points: number
+  /** Seconds. */
+  duration: number
+}
 
 /** Counts rates in a ledger: each slot is a hold of 1 that ends with its window, in an account of that window. */
 export function ledgerRateStore(ledger: Ledger, clock: Clock): MakeRateStore {
@@ -21,4 +37,11 @@ export function ledgerRateStore(ledger: Ledger, clock: Clock): MakeRateStore {
       async reward() {},
     }
   }
+}
+
+/** Counts rates in this process. */
+export async function memoryRateStore(options: RateStoreOptions): Promise<RateStore> {
+  // Not the package's index, which loads a driver for each database.
+  const { default: RateLimiterMemory } = await import('rate-limiter-flexible/lib/RateLimiterMemory.js')
+  return new RateLimiterMemory(options)
 }

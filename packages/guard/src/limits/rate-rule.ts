@@ -1,8 +1,7 @@
-/// <reference path="./rate-limiter-memory.d.ts" />
 import { misconfigured, type TurnView, tenantOf } from '@allium/core'
-import { type RateCounter, sharedStore } from '@allium/store'
+import { sharedStore } from '@allium/store'
 import { accountOwner, principalField, throwMissingField } from './account.ts'
-import { ledgerRateStore } from './ledger-rate-store.ts'
+import { ledgerRateStore, type MakeRateStore, memoryRateStore, type RateStore } from './rate-store.ts'
 
 /** A limit on turns or model calls per window, for each session, user, tenant or address. */
 export interface Rate {
@@ -13,15 +12,6 @@ export interface Rate {
   /** What is counted separately; `ip` is read from the principal or the session's `context`. @default 'session' */
   per?: 'session' | 'user' | 'tenant' | 'ip' | undefined
 }
-
-/** The part of a rate-limiter-flexible limiter that is used. */
-export interface RateStore extends RateCounter {
-  /** Refunds what `consume` returned, for stores that need more than the key. */
-  undo?(receipt: unknown): Promise<unknown>
-}
-
-/** Creates the store of a rate. */
-export type MakeRateStore = (options: { keyPrefix: string; points: number; duration: number }) => RateStore
 
 /** A rate whose limit is reached. */
 export interface RateExceeded {
@@ -102,6 +92,11 @@ export class RateRule {
     return JSON.stringify([this.per, this.window, ...owner])
   }
 
+  /** Whether a function returns the limit. */
+  get hasDynamicLimit(): boolean {
+    return typeof this.#limit === 'function'
+  }
+
   /** Returns the limit, from the function if there is one. */
   limitOf(ctx: TurnView): number | Promise<number> {
     return typeof this.#limit === 'function' ? this.#limit(ctx) : this.#limit
@@ -148,17 +143,14 @@ export class RateRule {
     const scope = shared?.scope ?? localScope
     const stores = this.#stores.get(scope) ?? new Map<number, Promise<RateStore>>()
     this.#stores.set(scope, stores)
-    const opening = stores.get(limit) ?? this.#createStore(limit, this.#makeStore ?? shared?.makeStore)
+    const opening = stores.get(limit) ?? this.#openStore(limit, this.#makeStore ?? shared?.makeStore)
     stores.set(limit, opening)
     return opening
   }
 
-  async #createStore(points: number, makeStore: MakeRateStore | undefined): Promise<RateStore> {
+  async #openStore(points: number, makeStore: MakeRateStore | undefined): Promise<RateStore> {
     const options = { keyPrefix: this.#name, points, duration: this.window / 1000 }
-    if (makeStore !== undefined) return makeStore(options)
-    // Not the package's index, which loads a driver for each database.
-    const { default: RateLimiterMemory } = await import('rate-limiter-flexible/lib/RateLimiterMemory.js')
-    return new RateLimiterMemory(options)
+    return makeStore === undefined ? memoryRateStore(options) : makeStore(options)
   }
 }
 

@@ -6,9 +6,9 @@ import {
   option,
   type TypedMiddleware,
 } from '@allium/core'
+import { dropMetadata } from '../text/map-message.ts'
+import { unsupportedKind } from '../text/unsupported-kind.ts'
 import { type FailureOptions, failureOptions, failurePolicy, runCheck, runLocalCheck } from './run-check.ts'
-import { dropMetadata } from './stream-filter.ts'
-import { unsupportedKind } from './unsupported-kind.ts'
 import { applyVerdict, type Check, replaceFirst } from './verdict.ts'
 
 export interface OutputOptions extends FailureOptions {

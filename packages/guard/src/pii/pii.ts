@@ -7,18 +7,18 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
-import type { FindingState } from './content.ts'
-import type { DetectorOptions } from './detector.ts'
-import { generatedSecret } from './generated-secret.ts'
-import type { GuardTarget } from './guard-found.ts'
-import { builtInDetectors, customDetector, type PiiType, piiTypes } from './pii/detectors.ts'
-import { type FindPhones, libraryPhoneDetector } from './pii/library-phones.ts'
-import { PiiGuard, type PiiStrategy } from './pii/pii-guard.ts'
+import type { FindingState } from '../content/content.ts'
+import type { DetectorOptions } from '../content/detector.ts'
+import { generatedSecret } from '../content/generated-secret.ts'
+import type { GuardTarget } from '../rules/guard-found.ts'
+import { type FailureOptions, failureOptions, failurePolicy } from '../rules/run-check.ts'
+import { matchesToolName } from '../rules/tool-names.ts'
+import { builtInDetectors, customDetector, type PiiType, piiTypes } from './detectors.ts'
+import { type FindPhones, libraryPhoneDetector } from './library-phones.ts'
+import { PiiGuard, type PiiStrategy } from './pii-guard.ts'
 import type { PiiVault } from './placeholders.ts'
-import { type FailureOptions, failureOptions, failurePolicy } from './run-check.ts'
-import { matchesToolName } from './tool-names.ts'
 
-export type { PiiStrategy } from './pii/pii-guard.ts'
+export type { PiiStrategy } from './pii-guard.ts'
 
 export interface PiiOptions<Name extends string = string> extends FailureOptions {
   /** The types that are found. @default all */

@@ -1,10 +1,12 @@
 import {
   defineMiddleware,
+  estimateInputTokens,
   layerOptions,
   type ModelContext,
   option,
   type TurnView,
   type TypedMiddleware,
+  type Usage,
   withState,
   writerOf,
 } from '@allium/core'
@@ -12,7 +14,6 @@ import type { Price, Prices } from '@allium/shared/prices'
 import { type Ledger, memoryLedger, sharedStore } from '@allium/store'
 import { accountOf, type Per, remainingInWindow, type Window } from './account.ts'
 import { chargeCall } from './budget/charge-call.ts'
-import { estimateUsage, type TokenEstimate } from './budget/estimate-usage.ts'
 import type { LimitPolicy, OnLimit } from './budget/limit-policy.ts'
 import { countTokens, usdMeter } from './budget/meter.ts'
 import { runRecord } from './budget/run-record.ts'
@@ -20,6 +21,8 @@ import { Settlements } from './budget/settlements.ts'
 import { checkedLimit } from './checked-limit.ts'
 
 export type { BudgetEvent, BudgetExceeded, OnLimit } from './budget/limit-policy.ts'
+
+type TokenEstimate = Pick<Usage, 'inputTokens' | 'outputTokens'>
 
 export interface BudgetOptions<Name extends string = string> {
   /** The limit of an account, in USD or tokens. A function is called for each call, for tenants with different plans. */
@@ -156,6 +159,10 @@ export function budget<Name extends string = 'guard:budget'>(
     },
   })
   return withState<BudgetState<Name>>(layer)
+}
+
+function estimateUsage({ request }: ModelContext): TokenEstimate {
+  return { inputTokens: estimateInputTokens(request), outputTokens: request.settings.maxOutputTokens ?? 1_024 }
 }
 
 /** A turn that continues past its window is still charged to it while it holds a reservation there. */

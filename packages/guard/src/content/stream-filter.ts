@@ -1,19 +1,11 @@
-import type { ContentChunk, Message, Part, Pipe } from '@allium/core'
-import type { Detector, Finding } from '@allium/shared/detect'
+import type { ContentChunk, Pipe } from '@allium/core'
+import type { Finding } from '@allium/shared/detect'
 import { TextWindow } from '@allium/shared/detect'
-import { hasDuplicateKeys } from './repeated-keys.ts'
-import { mapJson, mapTexts } from './texts.ts'
-import { unsupportedKind } from './unsupported-kind.ts'
-
-export interface TextFilter {
-  readonly detectors: readonly Detector[]
-  /** Returns the replacement of a finding, or blocks. */
-  replace(found: Finding, isNumber?: boolean): string | Promise<string>
-  /** Filters the names of arguments, too. @default they pass unchanged */
-  filterName?(name: string): string | Promise<string>
-  /** Filters a whole text. */
-  filterText(text: string, isNumber?: boolean): string | Promise<string>
-}
+import { hasDuplicateKeys } from '../text/duplicate-keys.ts'
+import { mapJson } from '../text/map-json.ts'
+import { mapTexts } from '../text/map-message.ts'
+import { unsupportedKind } from '../text/unsupported-kind.ts'
+import type { TextFilter } from './text-filter.ts'
 
 type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
 type Input = Extract<ContentChunk, { type: `tool-input-${string}` }>
@@ -60,17 +52,6 @@ async function* filterChunks(
     yield* streamFilter.flushUnfiltered()
   }
   yield* streamFilter.drain()
-}
-
-/** Removes the metadata of replaced text, because it may contain the original that the provider kept. */
-export function dropMetadata(message: Message, kinds: ReadonlySet<string>): Message {
-  if (typeof message.content === 'string' || kinds.size === 0) return message
-  const content = message.content.map((part): Part => {
-    if (!kinds.has(part.type) || part.providerMetadata === undefined) return part
-    const { providerMetadata: _, ...rest } = part
-    return rest as Part
-  })
-  return { ...message, content }
 }
 
 /** A queued chunk. A text chunk is sent as far as its text is decided. */

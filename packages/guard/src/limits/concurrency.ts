@@ -9,7 +9,7 @@ import {
   tenantOf,
   withState,
 } from '@allium/core'
-import { blockOptions } from './block-options.ts'
+import { blockOptions } from '../rules/block-options.ts'
 import { counted } from './counted.ts'
 import { FairQueue } from './fair-queue.ts'
 

@@ -7,9 +7,9 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
-import { blockOptions } from './block-options.ts'
+import { blockOptions } from '../rules/block-options.ts'
+import { matchesToolName } from '../rules/tool-names.ts'
 import { counted } from './counted.ts'
-import { matchesToolName } from './tool-names.ts'
 
 export interface MaxToolCallsOptions<Name extends string = string> {
   /** How many calls a turn or session may make. */

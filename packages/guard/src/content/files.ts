@@ -6,12 +6,12 @@ import {
   type ToolContext,
   type TypedMiddleware,
 } from '@allium/core'
-import { blockOptions } from './block-options.ts'
+import { blockOptions } from '../rules/block-options.ts'
+import { emitFound } from '../rules/guard-found.ts'
+import { type FailureOptions, failureOptions, failurePolicy, runCheck } from '../rules/run-check.ts'
+import { matchesToolName } from '../rules/tool-names.ts'
 import { filesOf, findProblem } from './file-parts.ts'
 import { checkPath } from './file-paths.ts'
-import { emitFound } from './guard-found.ts'
-import { type FailureOptions, failureOptions, failurePolicy, runCheck } from './run-check.ts'
-import { matchesToolName } from './tool-names.ts'
 
 export interface FilesOptions extends FailureOptions {
   /** Media types allowed in a message: `application/pdf`, `image/*`. @default PNG, JPEG, WebP, GIF, PDF and plain text */

@@ -1,15 +1,6 @@
-import {
-  AlliumError,
-  type Clock,
-  defineMiddleware,
-  layerOptions,
-  type ModelContext,
-  misconfigured,
-  type NextOptions,
-  option,
-  type TypedMiddleware,
-} from '@allium/core'
+import { AlliumError, defineMiddleware, layerOptions, misconfigured, option, type TypedMiddleware } from '@allium/core'
 import { isInherited } from '@allium/core/context'
+import { Deadline } from './deadline.ts'
 
 export interface TimeoutOptions {
   /** Timeout of a whole turn, in milliseconds. */
@@ -25,8 +16,6 @@ export interface TimeoutOptions {
   /** The layer's name. @default 'guard:timeout' */
   as?: string | undefined
 }
-
-type Scope = 'turn' | 'model' | 'tool'
 
 /** Layers that wait between calls or hold an answer until its end. From outside, they look silent. */
 const silentLayers = ['retries', 'repairs', 'guard:output', 'guard:judge']
@@ -63,19 +52,19 @@ export function timeout(options: TimeoutOptions): TypedMiddleware<{}> {
     options: { turn, model, chunk, firstChunk, tool },
     inherit: true,
     order: { is: ['timeouts'], ...(firstChunk !== undefined && { inside: silentLayers }) },
-    ...(turn !== undefined && { turn: (ctx, next) => withTimeout(turn, 'turn', ctx.clock, next) }),
+    ...(turn !== undefined && { turn: (ctx, next) => new Deadline(as, 'turn', ctx.clock).run(turn, next) }),
     ...((model !== undefined || firstChunk !== undefined) && {
       model(ctx, next) {
-        const controller = new AbortController()
+        const deadline = new Deadline(as, 'model', ctx.clock)
         // Around a sub-agent's retries, and around layers that hold its answers back, waits look like silence.
-        if (firstChunk !== undefined && !isInherited(ctx)) watchChunks(ctx, controller)
-        return withTimeout(model, 'model', ctx.clock, next, controller)
+        if (firstChunk !== undefined && !isInherited(ctx)) deadline.watchChunks(ctx, firstChunk, chunk)
+        return deadline.run(model, next)
       },
     }),
     ...(tool !== undefined && {
       async tool(ctx, next) {
         try {
-          return await withTimeout(tool, 'tool', ctx.clock, next)
+          return await new Deadline(as, 'tool', ctx.clock).run(tool, next)
         } catch (error) {
           if (!(error instanceof AlliumError) || error.details.layer !== as) throw error
           return { content: `The tool "${ctx.tool.name}" took longer than ${tool} ms.`, isError: true, error }
@@ -83,52 +72,4 @@ export function timeout(options: TimeoutOptions): TypedMiddleware<{}> {
       },
     }),
   })
-
-  async function withTimeout<R>(
-    ms: number | undefined,
-    scope: Scope,
-    clock: Clock,
-    next: (options: NextOptions) => Promise<R>,
-    controller = new AbortController(),
-  ): Promise<R> {
-    const what = scope === 'turn' ? 'turn' : `${scope} call`
-    const stopTimer = startTimer(ms, scope, `The ${what} took longer than`, clock, controller)
-    try {
-      return await next({ signal: controller.signal })
-    } finally {
-      stopTimer()
-    }
-  }
-
-  /** Aborts when the model is silent too long. A pipe resumes after its output was taken, so the reader's time does not count. */
-  function watchChunks(ctx: Pick<ModelContext, 'clock' | 'pipe'>, controller: AbortController): void {
-    const startChunkTimer = (ms: number | undefined) =>
-      startTimer(ms, 'model', 'The model sent nothing for', ctx.clock, controller)
-    ctx.pipe(async function* (chunks) {
-      let stopTimer = startChunkTimer(firstChunk)
-      try {
-        for await (const current of chunks) {
-          stopTimer()
-          yield current
-          stopTimer = startChunkTimer(chunk)
-        }
-      } finally {
-        stopTimer()
-      }
-    })
-  }
-
-  function startTimer(
-    ms: number | undefined,
-    scope: Scope,
-    what: string,
-    clock: Clock,
-    controller: AbortController,
-  ): () => void {
-    if (ms === undefined) return () => {}
-    const message = `${what} ${ms} ms ("${as}").`
-    return clock.after(ms, () =>
-      controller.abort(new AlliumError(`${scope}.timeout`, message, { details: { layer: as, ms } })),
-    )
-  }
 }

@@ -1,5 +1,5 @@
 import { isAlliumError } from '@allium/core'
-import { mapEntries } from './map-entries.ts'
+import { mapEntries } from './map-json.ts'
 
 type MapText = (text: string) => string | Promise<string>
 

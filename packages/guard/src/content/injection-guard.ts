@@ -1,0 +1,148 @@
+import type { Message, ModelContext, ModelResponse, ToolContext, ToolResult, TurnView } from '@allium/core'
+import { applyApproval } from '../rules/apply-approval.ts'
+import { blockOptions } from '../rules/block-options.ts'
+import { emitFound } from '../rules/guard-found.ts'
+import { type FailurePolicy, runCheck } from '../rules/run-check.ts'
+import { matchesToolName } from '../rules/tool-names.ts'
+import { textOf } from '../text/text-of.ts'
+import { UntrustedMarks } from './untrusted-marks.ts'
+
+/** Returns how much a text looks like an attempt to override the model's instructions, from 0 to 1. */
+export type InjectionDetector = (text: string, signal: AbortSignal) => number | Promise<number>
+
+type State = Record<string, unknown>
+
+interface InjectionSettings {
+  readonly guard: FailurePolicy
+  readonly detectors: readonly InjectionDetector[]
+  readonly threshold: number
+  readonly onInput: 'block' | 'pass'
+  readonly onToolResult: 'mark' | 'withhold' | 'block'
+  readonly trusted: readonly string[]
+  readonly privileged: readonly string[]
+  /** Returns the secret that marks are derived from. */
+  secretOf(ctx: TurnView<State>): string
+}
+
+/** Scores the texts of a session, and keeps in its state whether untrusted text has entered. */
+export class InjectionGuard {
+  readonly #settings: InjectionSettings
+  readonly #name: string
+  readonly #scoreKey: string
+  readonly #untrustedKey: string
+  readonly #suspectsKey: string
+  readonly #marks: UntrustedMarks
+
+  constructor(settings: InjectionSettings) {
+    const { name } = settings.guard
+    this.#settings = settings
+    this.#name = name
+    this.#scoreKey = `${name}:score`
+    this.#untrustedKey = `${name}:untrusted`
+    this.#suspectsKey = `${name}:suspects`
+    this.#marks = new UntrustedMarks(settings.trusted, settings.secretOf)
+  }
+
+  /** The fields of the layer's state. */
+  get state() {
+    return {
+      [this.#scoreKey]: {
+        default: 0,
+        reducer: (highest: unknown, score: unknown) => Math.max(highest as number, score as number),
+        scope: 'turn' as const,
+      },
+      [this.#untrustedKey]: { default: false },
+      [this.#suspectsKey]: {
+        default: [],
+        reducer: (suspectIds: unknown, more: unknown) => [...(suspectIds as string[]), ...(more as string[])],
+      },
+    }
+  }
+
+  async checkInput(ctx: TurnView<State>, message: Message): Promise<void> {
+    const { guard, onInput, threshold } = this.#settings
+    const score = await this.#score(ctx, textOf([message]))
+    if (score < threshold) return
+    emitFound(ctx, { layer: this.#name, where: 'input', found: 'injection', action: onInput })
+    if (onInput === 'block')
+      ctx.block(
+        `"${this.#name}" took the input for an attack (score ${score}).`,
+        blockOptions('guard.injection', guard),
+      )
+  }
+
+  /** Marks the results in a request, and explains the marks. */
+  async markRequest(ctx: ModelContext<State>): Promise<void> {
+    const isUntrusted = this.#isUntrusted(ctx)
+    if (isUntrusted) await this.#marks.markResults(ctx, ctx.state[this.#suspectsKey] as string[])
+    // From the first call on, because a message that comes later would make the provider's prompt cache useless.
+    if (isUntrusted || ctx.toolDefs.some(({ name }) => !this.#isTrusted(name))) await this.#marks.explain(ctx)
+  }
+
+  /** Tools that the provider runs itself, such as its search, bring in text without a call of the tool layers. */
+  addProviderResults(ctx: ModelContext<State>, { message: { content } }: ModelResponse): void {
+    if (this.#isUntrusted(ctx) || typeof content === 'string') return
+    if (content.some((part) => part.type === 'tool-result' && !this.#isTrusted(part.name)))
+      ctx.state[this.#untrustedKey] = true
+  }
+
+  /** Asks for the approval of a privileged call after untrusted text. Returns undefined if the call may run. */
+  askBefore(ctx: ToolContext<State>): ToolResult | undefined {
+    const { name } = ctx.tool
+    if (!this.#isUntrusted(ctx) || !matchesToolName(this.#settings.privileged, name)) return undefined
+    if (ctx.approval === undefined)
+      return ctx.suspend({
+        reason: `The tool "${name}" needs an approval: a tool has brought text from outside, which may have asked for this.`,
+      })
+    const denial = applyApproval(ctx, ctx.approval)
+    if (denial === undefined) ctx.approve()
+    return denial
+  }
+
+  /** Returns the result, or what replaces a result that looks like an attack. */
+  async checkResult(ctx: ToolContext<State>, result: ToolResult) {
+    const { guard, onToolResult, threshold } = this.#settings
+    const { name } = ctx.tool
+    if (this.#isTrusted(name)) return result
+    ctx.state[this.#untrustedKey] = true
+    if ((await this.#score(ctx, textOf([result]))) < threshold) return result
+    emitFound(ctx, { layer: this.#name, where: 'toolResults', found: 'injection', action: onToolResult })
+    if (onToolResult === 'block')
+      return ctx.block(
+        `"${this.#name}" took the result of "${name}" for an attack.`,
+        blockOptions('guard.injection', guard),
+      )
+    ctx.state[this.#suspectsKey] = [ctx.callId]
+    if (onToolResult === 'mark') return result
+    return { content: `The result of "${name}" looked like an attack and is withheld.`, isError: true }
+  }
+
+  #isUntrusted({ state }: TurnView<State>): boolean {
+    return state[this.#untrustedKey] === true
+  }
+
+  #isTrusted(tool: string): boolean {
+    return matchesToolName(this.#settings.trusted, tool)
+  }
+
+  async #score(ctx: TurnView<State>, text: string): Promise<number> {
+    if (text === '') return 0
+    const { guard, detectors } = this.#settings
+    const score = await runCheck(ctx, guard, ({ signal }) => {
+      const scores = detectors.map((detector) => detector(text, signal))
+      return scores.every(isNumber) ? maxScore(scores) : Promise.all(scores).then(maxScore)
+    })
+    ctx.state[this.#scoreKey] = score ?? 0
+    return score ?? 0
+  }
+}
+
+function isNumber(score: number | Promise<number>): score is number {
+  return typeof score === 'number'
+}
+
+/** @throws RangeError for an invalid score */
+function maxScore(scores: readonly number[]): number {
+  if (scores.every((score) => score >= 0 && score <= 1)) return Math.max(0, ...scores)
+  throw new RangeError(`a detector returned ${scores}, which is not a score from 0 to 1`)
+}
