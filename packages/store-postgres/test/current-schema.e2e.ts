@@ -33,8 +33,7 @@ describe.skipIf(server === undefined)('sql/current.sql', () => {
     for (const query of [tables, indexes, functions, triggers])
       for (const { line } of await sql(url, query, [schema])) lines.push(line as string)
     await store.close()
-    const note =
-      '-- The schema of src/schema. Written by: vitest run --project e2e current-schema -u\n\n'
+    const note = '-- The schema of src/schema. Written by: vitest run --project e2e current-schema -u\n\n'
     const text = `${note}${lines.join('\n\n')}\n`
       .replaceAll(`"${schema}".`, '')
       .replaceAll(`${schema}.`, '')
