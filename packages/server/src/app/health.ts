@@ -1,6 +1,7 @@
 import type { Host, RunReader, Runtime, StoreReader } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
-import { notFoundMessage } from '../request/not-found-message.ts'
+import { timingSafeEqual } from '../http/timing-safe-equal.ts'
+import { pathNotFound } from '../request/not-found.ts'
 import { route } from '../request/route.ts'
 import type { Router } from '../request/router.ts'
 import { optional, text } from '../request/schema.ts'
@@ -51,19 +52,11 @@ export function healthRoutes(router: Router, host: StoreReader & RunReader & Run
 
   serve(routes.metrics, async (c, read) => {
     const { token, collect } = options.metrics ?? {}
-    if (token === undefined) throw requestError('route.not_found', notFoundMessage('/metrics', options))
+    if (token === undefined) throw pathNotFound('/metrics', options)
     const { headers } = await read()
     if (!timingSafeEqual(headers.authorization ?? '', `Bearer ${token}`))
       throw requestError('request.principal', 'The path /metrics needs its own token. Send it as a bearer token.')
     const more = (await collect?.()) ?? ''
     return c.text(metrics.text(runs.size) + more, 200, { 'content-type': 'text/plain; version=0.0.4' })
   })
-}
-
-/** Takes the same time for all strings of one length. */
-function timingSafeEqual(actual: string, expected: string): boolean {
-  let differs = actual.length ^ expected.length
-  for (let index = 0; index < actual.length; index++)
-    differs |= actual.charCodeAt(index) ^ expected.charCodeAt(index % expected.length)
-  return differs === 0
 }

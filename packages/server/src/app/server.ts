@@ -7,7 +7,6 @@ import { TrieRouter } from 'hono/router/trie-router'
 import { createHost, type Host } from '../host/host.ts'
 import { errorFormatOf } from '../http/error-formats.ts'
 import { checkOrigin } from '../http/origin-check.ts'
-import { requestError } from '../http/problem.ts'
 import { withTrace } from '../http/trace.ts'
 import { approvalRoutes } from '../native/approvals.ts'
 import { controlRoutes } from '../native/control.ts'
@@ -19,7 +18,7 @@ import type { ServedAgent, ServerOptions } from '../options/options.ts'
 import { imageBody } from '../request/body.ts'
 import { authenticate, type Ctx, canUse, type Env } from '../request/caller.ts'
 import { errorResponseFor, internalErrorResponse } from '../request/error-response.ts'
-import { notFoundMessage } from '../request/not-found-message.ts'
+import { pathNotFound } from '../request/not-found.ts'
 import { Router, type Serve, type ServedRoute } from '../request/router.ts'
 import { healthRoutes } from './health.ts'
 
@@ -148,7 +147,7 @@ export async function createApp(host: Host, served: ServedRoute[] = []): Promise
   for (const { shared } of protocols) shared?.(router.mount(''))
   router.rejectOtherMethods()
   app.notFound((c) => {
-    throw requestError('route.not_found', notFoundMessage(pathOf(c.req.path), options))
+    throw pathNotFound(pathOf(c.req.path), options)
   })
   app.onError((error, c) => errorResponseFor(c, error, host))
   return app

@@ -2,6 +2,7 @@ import type { Decision, PendingCall } from '@allium/core'
 import { sealOf } from '@allium/core/internal'
 import type { Seals } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
+import { timingSafeEqual } from '../http/timing-safe-equal.ts'
 import type { Caller } from '../request/caller.ts'
 
 /** A call that was sent to the client, as the client returns it. `args` is undefined unless the arguments are a JSON object. */
@@ -56,14 +57,7 @@ async function hasValidSeal(
   const [, nonce, mac] = /^call_([0-9a-f]{12})([\w-]{22})$/.exec(id) ?? []
   if (secret === undefined || nonce === undefined || mac === undefined) return false
   const seal = await sealOf(sealPayload(caller, nonce, call), secret)
-  return timingSafeEqual(mac, seal)
-}
-
-/** Takes the same time wherever the strings differ. */
-function timingSafeEqual(mac: string, seal: string): boolean {
-  let difference = 0
-  for (let index = 0; index < macLength; index++) difference |= mac.charCodeAt(index) ^ seal.charCodeAt(index)
-  return difference === 0
+  return timingSafeEqual(mac, seal.slice(0, macLength))
 }
 
 export function forgedCallError(id: unknown) {

@@ -1,6 +1,6 @@
 import type { Access } from '../host/host.ts'
-import { requestError } from '../http/problem.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
+import { routeNotFound } from '../request/not-found.ts'
 import type { AccessRule, InspectAccess } from './access.ts'
 
 /** Returns the caller of a request and whose turns they may inspect. @throws AlliumError `route.not_found` without access */
@@ -16,6 +16,6 @@ export function inspectingWith(access: Access, rule: AccessRule): Inspecting {
       .then(() => rule(caller.principal))
       .catch(() => undefined)
     if (scope === 'own' || scope === 'tenant' || scope === 'all') return { caller, scope }
-    throw requestError('route.not_found', 'There is no such path, or no such agent.')
+    throw routeNotFound()
   }
 }

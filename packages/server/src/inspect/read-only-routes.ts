@@ -3,6 +3,7 @@ import { requestError } from '../http/problem.ts'
 import { object } from '../request/containers.ts'
 import { fileName, id, storedOwner as owner, pageQuery, sessionId } from '../request/fields.ts'
 import { unfilteredPage } from '../request/listing.ts'
+import { sessionNotFound } from '../request/not-found.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional } from '../request/schema.ts'
@@ -133,8 +134,7 @@ function openingWith(inspecting: Inspecting, audited: AuditedSessions) {
     const { caller, scope } = await inspecting(request, agent)
     const { params, query, body } = await read()
     const of = { owner: query.owner ?? caller.owner, id: params.id }
-    if (scope === 'own' && of.owner !== caller.owner)
-      throw requestError('session.not_found', `There is no session ${JSON.stringify(params.id)}.`)
+    if (scope === 'own' && of.owner !== caller.owner) throw sessionNotFound(params.id)
     const open = (look: 'turns' | 'file' | 'copy') => audited.open(look, caller, of)
     return { caller, params, query, body, open }
   }

@@ -11,8 +11,8 @@ import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { AuditSinkInput } from '@allium/observe'
 import { type AuditLog, auditLog } from '@allium/observe/audit-log'
 import type { SessionHead, SessionStore } from '@allium/store'
-import { requestError } from '../http/problem.ts'
 import type { Caller } from '../request/caller.ts'
+import { sessionNotFound } from '../request/not-found.ts'
 
 /** Another session store, of which the inspector reads sessions and changes none. */
 export interface ReadOnlyStore {
@@ -70,7 +70,7 @@ export class AuditedSessions {
       if (opened.sealed === undefined) await this.#record(look, opened.key, principal)
       return opened
     }
-    throw requestError('session.not_found', `There is no session ${JSON.stringify(id)}.`)
+    throw sessionNotFound(id)
   }
 
   async #load(key: SessionKey): Promise<OpenedSession | undefined> {

@@ -1,9 +1,9 @@
 import type { SessionKey } from '@allium/core'
 import type { Access, Limits, RunReader, Seals, StoreReader, Stores } from '../host/host.ts'
-import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 import { fileName, owner, pageQuery, sessionId } from '../request/fields.ts'
 import { filteredPage } from '../request/listing.ts'
+import { sessionNotFound } from '../request/not-found.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional, text } from '../request/schema.ts'
@@ -193,7 +193,7 @@ function sessionFilter(caller: Caller, scope: InspectAccess) {
 /** @throws AlliumError `session.not_found` for the session of another owner that the caller may not inspect */
 function inspectableKey(caller: Caller, scope: InspectAccess, id: string, sessionOwner = caller.owner): SessionKey {
   if (scope !== 'own' || sessionOwner === caller.owner) return { ...keyOf(caller, id), owner: sessionOwner }
-  throw requestError('session.not_found', `There is no session ${JSON.stringify(id)}.`)
+  throw sessionNotFound(id)
 }
 
 function isVisible({ run: { key } }: LoggedRecord, caller: Caller, scope: InspectAccess): boolean {

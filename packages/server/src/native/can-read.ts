@@ -1,7 +1,7 @@
 import type { SessionKey } from '@allium/core'
 import type { Access } from '../host/host.ts'
-import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
+import { sessionNotFound } from '../request/not-found.ts'
 
 /**
  * Returns the key of a session to read: the caller's own, or with `owner` a session of another owner in the tenant if `canRead` allows it.
@@ -16,7 +16,7 @@ export async function readableKey(
 ): Promise<SessionKey> {
   const key = { ...keyOf(caller, sessionId), ...(owner !== undefined && { owner }) }
   if (await canRead(access, caller, key)) return key
-  throw requestError('session.not_found', `There is no session ${JSON.stringify(sessionId)}.`)
+  throw sessionNotFound(sessionId)
 }
 
 /**
@@ -26,7 +26,7 @@ export async function readableKey(
  */
 export function ownKey(caller: Caller, sessionId: string, owner: string | undefined): SessionKey {
   if (owner === undefined || owner === caller.owner) return keyOf(caller, sessionId)
-  throw requestError('session.not_found', `There is no session ${JSON.stringify(sessionId)}.`)
+  throw sessionNotFound(sessionId)
 }
 
 /** A throw, or any result but true, denies it. */

@@ -1,6 +1,6 @@
 import type { Access } from '../host/host.ts'
-import { requestError } from '../http/problem.ts'
 import { authenticate } from '../request/caller.ts'
+import { routeNotFound } from '../request/not-found.ts'
 import type { ServedOperations } from './port.ts'
 import { type CanOperate, type Operator, operatorOf } from './rights.ts'
 
@@ -20,8 +20,7 @@ export function operatingWith(
 ): Operating {
   return async (request, right) => {
     const by = await operatorOf(canOperate, await authenticate(access, request))
-    if (by === undefined || (right !== undefined && !by[right]))
-      throw requestError('route.not_found', 'There is no such path, or no such agent.')
+    if (by === undefined || (right !== undefined && !by[right])) throw routeNotFound()
     return { by, runs: by.tenants === undefined ? operations : operations.within(by.tenants) }
   }
 }

@@ -4,6 +4,7 @@ import type { Access } from '../host/host.ts'
 import type { ErrorFormat } from '../http/error-formats.ts'
 import { requestError } from '../http/problem.ts'
 import type { ServedAgent } from '../options/options.ts'
+import { routeNotFound } from './not-found.ts'
 
 /** The variables that Hono stores for a request. */
 export type Env = { Variables: { requestId: string; shape: ErrorFormat } }
@@ -27,8 +28,7 @@ export interface Caller {
 export async function resolveCaller(access: Access, request: Request, name?: string): Promise<Caller> {
   const principal = await authenticate(access, request)
   const agent = name === undefined ? onlyAgent(access) : access.agents.get(name)
-  if (agent === undefined || !(await canUse(access, principal, name ?? agent.name)))
-    throw requestError('route.not_found', 'There is no such path, or no such agent.')
+  if (agent === undefined || !(await canUse(access, principal, name ?? agent.name))) throw routeNotFound()
   return { request, agent, principal, ...ownerOf(agent, principal) }
 }
 

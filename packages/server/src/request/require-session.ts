@@ -1,7 +1,7 @@
 import type { SessionKey } from '@allium/core'
 import type { SessionHead } from '@allium/store'
 import type { StoreReader } from '../host/host.ts'
-import { requestError } from '../http/problem.ts'
+import { sessionNotFound } from './not-found.ts'
 
 /**
  * Returns a stored session without its messages. Its key contains the owner, so it never finds a session of another owner.
@@ -13,5 +13,5 @@ export async function requireSession({ sessions, events }: StoreReader, key: Ses
   if (stored !== undefined) return stored
   // A durable run stores nothing in its session before it has ended.
   if ((await events.latest(key))?.ended === false) return { version: 0, rest: { state: {} } }
-  throw requestError('session.not_found', `There is no session ${JSON.stringify(key.sessionId)}.`)
+  throw sessionNotFound(key.sessionId)
 }
