@@ -176,7 +176,7 @@ export class Lifecycle implements SessionHost {
 
   #tell(type: 'agent:start' | 'agent:end'): void {
     const { observers, setup } = this.scope
-    if (observers.has(type)) observers.emit(type, { type, agent: setup.name })
+    if (observers.events.has(type)) observers.emit(type, { type, agent: setup.name })
   }
 
   #disposed(): AlliumError {

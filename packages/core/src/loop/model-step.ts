@@ -11,10 +11,9 @@ export function beginCall(turn: Turn): ModelCall {
   turn.answer.beginAnswer()
   const call = new ModelCall(turn, modelRing)
   const { observers } = turn.session.agent
-  if (observers.has('model:start')) {
+  if (observers.events.has('model:start')) {
     const { model, callIndex } = call
-    const { sessionId, turnId, stepIndex } = turn.location
-    observers.emit('model:start', { type: 'model:start', sessionId, turnId, stepIndex, model, callIndex })
+    observers.emit('model:start', { type: 'model:start', ...turn.location, model, callIndex })
   }
   return call
 }
@@ -39,9 +38,8 @@ export function callFailed(call: ModelCall, error: unknown): void {
 
 function emitEnd({ turn, callIndex }: ModelCall, model: string, response?: ModelResponse, error?: unknown): void {
   const { observers } = turn.session.agent
-  if (!observers.has('model:end')) return
-  const { sessionId, turnId, stepIndex } = turn.location
-  const end: ModelEnd = { type: 'model:end', sessionId, turnId, stepIndex, model, callIndex }
+  if (!observers.events.has('model:end')) return
+  const end: ModelEnd = { type: 'model:end', ...turn.location, model, callIndex }
   if (response === undefined) end.error = error
   else {
     end.finishReason = response.finishReason

@@ -82,7 +82,7 @@ export function withPartial(error: unknown, partial: Partial): unknown {
 }
 
 /** Returns why a run was stopped or ended early. */
-export function reasonOf({ end, stopReason, isSuspended }: Turn): string | undefined {
+export function reasonOf({ lifecycle: { end }, stopReason, isSuspended }: Turn): string | undefined {
   if (end === undefined) return isSuspended ? undefined : stopReason
   return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
 }
@@ -92,7 +92,7 @@ export function reasonOf({ end, stopReason, isSuspended }: Turn): string | undef
  * contain anything.
  */
 export function storedReasonOf(turn: Turn): string | undefined {
-  const { end } = turn
+  const { end } = turn.lifecycle
   if (end === undefined || end.kind === 'blocked' || end.error instanceof AlliumError) return reasonOf(turn)
   return (end.error as { name?: unknown } | undefined)?.name === undefined
     ? undefined
@@ -100,7 +100,7 @@ export function storedReasonOf(turn: Turn): string | undefined {
 }
 
 /** Returns the code of the error that ended the run. A failed run has one, whatever its error. */
-export function codeOf({ end }: Turn): string | undefined {
+export function codeOf({ lifecycle: { end } }: Turn): string | undefined {
   const { code, status } = (end?.error ?? {}) as { code?: unknown; status?: unknown }
   if (typeof code === 'string') return code
   if (end?.kind !== 'failed') return undefined
@@ -108,7 +108,7 @@ export function codeOf({ end }: Turn): string | undefined {
 }
 
 /** Returns the status of a run. The first abort or block wins, then failed, suspended, stopped. */
-export function statusOf({ end, stopReason, isSuspended }: Turn): RunStatus {
+export function statusOf({ lifecycle: { end }, stopReason, isSuspended }: Turn): RunStatus {
   if (end !== undefined) return end.kind
   if (isSuspended) return 'suspended'
   return stopReason === undefined ? 'completed' : 'stopped'

@@ -9,26 +9,26 @@ import { addDetails, partialOf, type RunResult, reasonOf, statusOf, withPartial 
 
 /** Runs a turn until its layers have returned and its history is final. Its errors are its end, so it does not reject. */
 export async function runLayers(turn: Turn, parse?: (text: string) => Promise<unknown>): Promise<Turn> {
-  const { session } = turn
+  const { session, lifecycle } = turn
   begin(turn)
   try {
     if (session.history.isRestored) await refuseForged(session)
-    if (turn.end === undefined) await turn.lifecycle.start()
+    if (lifecycle.end === undefined) await lifecycle.start()
   } catch (error) {
-    if (turn.end === undefined) turn.lifecycle.close('failed', layersTooDeep(error, turn))
+    if (lifecycle.end === undefined) lifecycle.close('failed', layersTooDeep(error, turn))
   }
-  const unwinding = turn.lifecycle.gracePeriod.unwound()
+  const unwinding = lifecycle.gracePeriod.unwound()
   if (unwinding !== undefined) await unwinding
   try {
-    if (turn.steps !== undefined && !isAlliumError(turn.end?.error, 'journal.diverged'))
+    if (turn.steps !== undefined && !isAlliumError(lifecycle.end?.error, 'journal.diverged'))
       turn.journal.checkEnd?.(turn.turnId)
-    if (turn.isSuspended && turn.end === undefined) await (await import('../later.ts')).suspend(turn)
+    if (turn.isSuspended && lifecycle.end === undefined) await (await import('../later.ts')).suspend(turn)
     if (parse !== undefined && statusOf(turn) === 'completed')
       turn.structuredOutput = await parse(turn.answer.output ?? '')
   } catch (error) {
-    turn.lifecycle.close('failed', error)
+    lifecycle.close('failed', error)
   }
-  turn.lifecycle.clearDeadlines()
+  lifecycle.clearDeadlines()
   turn.steering?.close()
   closeHistory(turn)
   turn.answer.outputSink.seal()
@@ -53,7 +53,8 @@ export function endTurn(
   settled: (end: { error?: unknown; result?: RunResult }) => void,
   rollback?: () => void,
 ): RunResult | Promise<RunResult> {
-  const { session, end } = turn
+  const { session } = turn
+  const { end } = turn.lifecycle
   session.turn = undefined
   const status = statusOf(turn)
   const turnEnd = emitEnd(turn, status)
@@ -82,9 +83,8 @@ function begin(turn: Turn): void {
 }
 
 /** Closes the history of a turn. An interrupted answer stays and is marked. A blocked answer is replaced with its reply. */
-function closeHistory(turn: Turn): void {
-  const { end, answer, transcript } = turn
-  if (end === undefined && turn.isSuspended) return
+function closeHistory({ lifecycle: { end }, isSuspended, answer, transcript, session, turnId }: Turn): void {
+  if (end === undefined && isSuspended) return
   if (end !== undefined) {
     transcript.cancelCalls()
     answer.dropUnseen()
@@ -93,7 +93,7 @@ function closeHistory(turn: Turn): void {
     else answer.cutOff()
   }
   transcript.close()
-  turn.session.endTurn(turn.turnId)
+  session.endTurn(turnId)
 }
 
 /** Adds the code and the retry time of a block. */
@@ -105,19 +105,20 @@ function addCode(of: { code?: string; retryAfter?: number }, end: Turn['end']): 
 }
 
 function emitEnd(turn: Turn, status: RunStatus): RunEnd {
-  const { session, turnId, turnIndex, end } = turn
+  const { session, turnId, turnIndex, lifecycle } = turn
+  const { end } = lifecycle
   const sessionId = session.id
   const { observers } = session.agent
   const event: TurnEnd = { type: 'turn:end', sessionId, turnId, turnIndex, status, usage: { ...turn.usage } }
   const reason = status === 'failed' ? undefined : reasonOf(turn)
   if (reason !== undefined) event.reason = reason
-  if (status === 'failed' && observers.has('error'))
+  if (status === 'failed' && observers.events.has('error'))
     observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
   addCode(event, end)
   const full = end === undefined ? event : { ...event, error: end.error }
   turn.display?.flush()
   turn.hasEnded = true
-  if (observers.has('turn:end')) observers.emit('turn:end', { ...full })
+  if (observers.events.has('turn:end')) observers.emit('turn:end', { ...full })
   const pending = status === 'suspended' ? { pending: session.pending } : undefined
   void turn.events.push(pending === undefined ? event : { ...event, ...pending })
   return full
@@ -141,7 +142,7 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
   if (reason !== undefined) ended.reason = reason
   if (turn.options.format !== undefined) ended.output = (turn.structuredOutput ?? null) as RunResult['output']
   addDetails(ended, answer)
-  addCode(ended, turn.end)
+  addCode(ended, turn.lifecycle.end)
   const resumes = turn.options.resume?.suspension?.turnId
   if (resumes !== undefined) ended.resumes = resumes
   return ended

@@ -33,10 +33,11 @@ export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
  * the code that began it can still continue it
  */
 export function endedTurn(turn: Turn): StoredTurn {
-  if (codeOf(turn) === 'journal.diverged') throw turn.end?.error
+  const { end } = turn.lifecycle
+  if (codeOf(turn) === 'journal.diverged') throw end?.error
   turn.isLost = turn.journal.takenOver === true
   if (turn.isLost)
-    throw turn.end?.error ?? new AlliumError('run.interrupted', `Another process continues the run "${turn.turnId}".`)
+    throw end?.error ?? new AlliumError('run.interrupted', `Another process continues the run "${turn.turnId}".`)
   return storedTurn(turn, statusOf(turn))
 }
 
@@ -71,9 +72,9 @@ export function entryOf(session: SessionScope, status: StoredStatus, from: numbe
 export function notStored(turn: Turn, error: unknown): () => void {
   const { session, turnId, lifecycle } = turn
   if (!turn.isLost) {
-    if (turn.end === undefined) lifecycle.close('failed', error)
+    if (lifecycle.end === undefined) lifecycle.close('failed', error)
     // The run already ends with another error, so its caller does not get this one.
-    else if (turn.end.error !== error)
+    else if (lifecycle.end.error !== error)
       session.agent.setup.logger.error(`The session "${session.id}" could not be stored: ${messageOf(error)}`, {
         error,
         turnId,

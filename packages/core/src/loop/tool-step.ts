@@ -113,9 +113,8 @@ export class ToolStep {
   /** The tool is about to run. Events show the arguments of the first attempt, records those of the last. */
   #begins(step: StepCall, args: Record<string, unknown>): void {
     const { callId, name } = step.requested.call
-    const { sessionId, turnId, stepIndex } = this.#turn.location
     if (step.begun === undefined)
-      this.#turn.send({ type: 'tool:start', sessionId, turnId, stepIndex, callId, name, args: cloneJson(args) })
+      this.#turn.send({ type: 'tool:start', ...this.#turn.location, callId, name, args: cloneJson(args) })
     step.begun = cloneJson(args)
   }
 
@@ -131,12 +130,12 @@ export class ToolStep {
 function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
   const { callId, status, isError = false, error } = result
   const content = contentText(result)
-  const { sessionId, turnId, stepIndex } = turn.location
-  const event: ToolEnd = { type: 'tool:end', sessionId, turnId, stepIndex, callId, name, status, content, isError }
+  const event: ToolEnd = { type: 'tool:end', ...turn.location, callId, name, status, content, isError }
   if (approval !== undefined) event.approval = approval
   void turn.events.push(event)
   const { observers } = turn.session.agent
-  if (observers.has('tool:end')) observers.emit('tool:end', error === undefined ? { ...event } : { ...event, error })
+  if (observers.events.has('tool:end'))
+    observers.emit('tool:end', error === undefined ? { ...event } : { ...event, error })
 }
 
 /** Returns the seal that lets the provider run a call, if the agent has a secret. */

@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import { isPlain } from '../errors/plain.ts'
 import { base64Of, bytesOf } from './base64.ts'
+import { isPlainObject } from './json.ts'
 import { classOf } from './to-plain.ts'
 
 /**
@@ -78,7 +78,7 @@ function number(value: number): string {
 
 function object(value: object, to: Writing): string {
   if (Array.isArray(value)) return list(value, to)
-  if (isPlain(value)) return fields(value as Record<string, unknown>, to)
+  if (isPlainObject(value)) return fields(value as Record<string, unknown>, to)
   const blob = reference(value, to)
   if (blob !== undefined) return blob
   // Base64 needs no escaping.

@@ -9,7 +9,7 @@ import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
 import { AbortableWaits } from './abortable-waits.ts'
 import { AgentRun } from './agent-run.ts'
-import { type Beginning, isPlain, outputOfStored, runTurn, runWrapped } from './begin-run.ts'
+import { type Beginning, outputOfStored, runTurn, runWrapped, startsAtOnce } from './begin-run.ts'
 import { LiveRun, reportUnhandled, type Settled } from './live-run.ts'
 import type { Opening } from './opening.ts'
 import { checkRunOptions, type RunOptions, type Task } from './options.ts'
@@ -149,7 +149,8 @@ export class AcceptedRuns {
     const { run, task } = begin
     try {
       run.follow(task.options.signal)
-      if (!waits && this.#opening.openAtOnce() && isPlain(begin)) return runTurn(begin, {}).then(() => this.#end(run))
+      if (!waits && this.#opening.openAtOnce() && startsAtOnce(begin))
+        return runTurn(begin, {}).then(() => this.#end(run))
     } catch (error) {
       return this.#failed(run, error)
     }

@@ -22,7 +22,7 @@ export interface Beginning {
 }
 
 /** Whether a run has nothing to wait for before its turn. */
-export function isPlain({ task: { decisions, options }, scope }: Beginning): boolean {
+export function startsAtOnce({ task: { decisions, options }, scope }: Beginning): boolean {
   if (decisions !== undefined || options.output !== undefined || options.clientTools !== undefined) return false
   if (scope.registered.aroundRun !== undefined) return false
   return !isRestartable(options, scope) && inheritedInputs(scope).length === 0

@@ -10,8 +10,8 @@ import { followSignal } from '../ports/follow-signal.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { Steer } from '../scopes/turn/steering.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
+import { EventQueue } from '../stream/event-queue.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
-import { EventQueue } from './event-queue.ts'
 
 /** The outcome of a run. */
 export interface Settled {

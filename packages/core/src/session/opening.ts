@@ -155,7 +155,7 @@ export class Opening {
 
   #tell(type: 'session:start' | 'session:end'): void {
     const { agent, id } = this.#scope
-    if (agent.observers.has(type)) agent.observers.emit(type, { type, sessionId: id })
+    if (agent.observers.events.has(type)) agent.observers.emit(type, { type, sessionId: id })
   }
 }
 

@@ -8,7 +8,7 @@ import { jsonSafe } from '../messages/json-safe.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
-import type { RunEvents } from '../scopes/turn/turn-options.ts'
+import type { RunEvents } from '../stream/event-queue.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 import { suspendedResult, type ToolResult } from '../tool/tool-result.ts'
 

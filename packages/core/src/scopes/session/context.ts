@@ -84,7 +84,7 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
     checkEvent(this, event)
     const { turn, agent } = this.$session
     if (turn !== undefined) turn.send(event)
-    else if (agent.observers.has(event.type)) agent.observers.emit(event.type, { ...event })
+    else if (agent.observers.events.has(event.type)) agent.observers.emit(event.type, { ...event })
   }
   override get $capabilities(): Capabilities {
     return this.$session.capabilities

@@ -47,7 +47,7 @@ function onLost({ $call: { name }, $turn: turn }: ToolAttempt, ...[what, keys, i
  * details.
  */
 export function failedResult({ $call: { callId, name }, $turn: turn }: ToolAttempt, error: unknown): ToolResult {
-  if (turn.end === undefined)
+  if (turn.lifecycle.end === undefined)
     turn.session.agent.setup.logger.warn(`The tool "${name}" failed: ${messageOf(error)}`, {
       error,
       callId,

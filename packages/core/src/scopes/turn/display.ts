@@ -1,6 +1,6 @@
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
+import type { RunEvents } from '../../stream/event-queue.ts'
 import type { DisplayText } from '../../stream/transforms.ts'
-import type { RunEvents } from './turn-options.ts'
 
 type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
 

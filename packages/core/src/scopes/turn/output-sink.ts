@@ -1,11 +1,11 @@
 import type { StreamEvent } from '../../events/events.ts'
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
 import { Assembly } from '../../stream/assembly.ts'
+import type { RunEvents } from '../../stream/event-queue.ts'
 import type { Sink } from '../../stream/sink.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { Display } from './display.ts'
 import type { Transcript } from './transcript.ts'
-import type { RunEvents } from './turn-options.ts'
 
 /** The turn whose stream leaves here. */
 export interface OutputSinkHost {
@@ -144,7 +144,7 @@ export class OutputSink implements Sink {
     }
     const turn = this.#turn
     const { observers } = turn.session.agent
-    if (observers.has('model:chunk')) {
+    if (observers.events.has('model:chunk')) {
       const { sessionId, turnId, stepIndex } = turn.location
       observers.emit('model:chunk', { type: 'model:chunk', sessionId, turnId, stepIndex, chunk: { ...chunk } })
     }

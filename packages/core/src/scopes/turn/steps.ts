@@ -1,9 +1,10 @@
 import { AbandonedError, AbortError } from '../../errors/abort-error.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { abandon } from '../../onion/abandon.ts'
-import { type Attempt, type Call, type Ending, isOpen, State } from '../../onion/attempt.ts'
+import { type Attempt, type Call, isOpen, State } from '../../onion/attempt.ts'
 import type { Emit, Journal } from '../../ports/journal.ts'
-import type { RunEvents } from './turn-options.ts'
+import type { RunEvents } from '../../stream/event-queue.ts'
+import type { TurnLifecycle } from './turn-lifecycle.ts'
 
 /** One journaled step: its work, the receiver of its chunks, and its fingerprint. */
 interface Step<T, C> {
@@ -16,11 +17,10 @@ interface Step<T, C> {
 interface StepsHost {
   readonly turnId: string
   readonly stepIndex: number
-  readonly end: Ending | undefined
   readonly session: { readonly id: string }
   readonly journal: Journal
   readonly events: RunEvents
-  readonly lifecycle: { fail(error: unknown): void }
+  readonly lifecycle: Pick<TurnLifecycle, 'end' | 'fail'>
 }
 
 /** The steps of a turn with a journal. Tracks which of them run in this process and which are replayed. */
@@ -81,7 +81,7 @@ export class Steps {
 
   /** Returns the error that the journal records for a step whose attempt was abandoned. */
   abandonedReason(core: Attempt, reason: unknown): Error {
-    if (this.#turn.end !== undefined) return new AbortError(reason)
+    if (this.#turn.lifecycle.end !== undefined) return new AbortError(reason)
     const step = this.#open.get(core)
     if (step !== undefined) this.#abandoned.add(step)
     return new AbandonedError(abandonedAround(core), reason)

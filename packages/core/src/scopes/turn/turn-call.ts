@@ -20,7 +20,7 @@ export abstract class TurnCall implements CallOfTurn {
     return this.turn.lifecycle.core
   }
   get end(): Ending | undefined {
-    return this.turn.end
+    return this.turn.lifecycle.end
   }
   settled(root: Attempt): void {
     this.turn.lifecycle.ended(root)

@@ -6,10 +6,11 @@ import { type Attempt, type Call, type Ending, isOpen, isOver, State } from '../
 import { Cancel } from '../../onion/cancel.ts'
 import { enter, failInside, outcomeOf } from '../../onion/next.ts'
 import { Deadlines } from '../../ports/deadlines.ts'
+import type { RunEvents } from '../../stream/event-queue.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import { GracePeriod } from './grace-period.ts'
 import type { Transcript } from './transcript.ts'
-import type { EndKind, RunEvents } from './turn-options.ts'
+import type { EndKind } from './turn-options.ts'
 
 type Abandon = (reason: unknown) => void
 

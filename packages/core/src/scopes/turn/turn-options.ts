@@ -1,20 +1,13 @@
-import type { CustomEvent, StreamEvent } from '../../events/events.ts'
 import type { ApprovalRecord, Identity, Message } from '../../messages/message.ts'
 import type { KnownModel, ResponseFormat, Settings, ToolDef } from '../../model/model.ts'
 import type { Onion } from '../../onion/hook.ts'
 import type { Journal } from '../../ports/journal.ts'
 import type { Suspension } from '../../state/snapshot.ts'
+import type { RunEvents } from '../../stream/event-queue.ts'
 import type { Decision } from '../../tool/approval.ts'
 import type { ToolRegistry } from '../../tool/registry.ts'
 
 export type EndKind = 'aborted' | 'blocked' | 'failed'
-
-/** Receives the events of a run. A returned promise tells the provider to wait for the reader. */
-export interface RunEvents {
-  push(event: StreamEvent | CustomEvent): void | Promise<void>
-  /** Stops backpressure: the provider no longer waits for the reader. */
-  flow?(): void
-}
 
 /** The state that a run resumes from. */
 export interface Resume {

@@ -8,6 +8,7 @@ import type { Hook } from '../../onion/hook.ts'
 import { Capabilities } from '../../ports/capability.ts'
 import { isDirect, type Journal } from '../../ports/journal.ts'
 import type { StoredRecord } from '../../ports/session-store.ts'
+import type { RunEvents } from '../../stream/event-queue.ts'
 import type { ToolCallRecord } from '../../tool/call-record.ts'
 import type { SessionCall } from '../session/context.ts'
 import type { InputStep } from '../session/parent-call.ts'
@@ -21,7 +22,7 @@ import { type Steer, Steering } from './steering.ts'
 import { Steps } from './steps.ts'
 import { Transcript } from './transcript.ts'
 import { TurnLifecycle } from './turn-lifecycle.ts'
-import type { RunEvents, TurnOptions } from './turn-options.ts'
+import type { TurnOptions } from './turn-options.ts'
 import { WorkingView } from './working-view.ts'
 
 /** A turn, or a call inside it. */
@@ -146,8 +147,7 @@ export class Turn implements CallOfTurn {
   }
 
   emitStep(type: 'step:start' | 'step:end'): void {
-    const { session, turnId, stepIndex } = this
-    this.send({ type, sessionId: session.id, turnId, stepIndex })
+    this.send({ type, ...this.location })
   }
 
   /** Sends an event to the run's stream, and a copy to observers. Drops events after `turn:end`. */
@@ -162,7 +162,7 @@ export class Turn implements CallOfTurn {
   }
   observe(event: StreamEvent | CustomEvent): void {
     const { observers } = this.session.agent
-    if (observers.has(event.type)) observers.emit(event.type, { ...event })
+    if (observers.events.has(event.type)) observers.emit(event.type, { ...event })
   }
 
   /** Counts a provider call, here and in the turn of the parent agent. */
@@ -228,7 +228,7 @@ export class Turn implements CallOfTurn {
     attempt.$reportedLate ??= new Set()
     attempt.$reportedLate.add(verb)
     const { observers } = this.session.agent
-    if (!observers.has('layer:late')) return
+    if (!observers.events.has('layer:late')) return
     const { $call, $name: layer } = attempt
     observers.emit('layer:late', {
       type: 'layer:late',

@@ -1,8 +1,14 @@
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
 import { add, continues, joinable, ownCopy } from '../messages/join-deltas.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { RunEvents } from '../scopes/turn/turn-options.ts'
-import { contentKinds } from '../stream/transforms.ts'
+import { contentKinds } from './transforms.ts'
+
+/** Receives the events of a run. A returned promise tells the provider to wait for the reader. */
+export interface RunEvents {
+  push(event: StreamEvent | CustomEvent): void | Promise<void>
+  /** Stops backpressure: the provider no longer waits for the reader. */
+  flow?(): void
+}
 
 type Event = StreamEvent | CustomEvent
 type Result = IteratorResult<Event, undefined>
