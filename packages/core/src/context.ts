@@ -8,6 +8,7 @@ export { inject } from './ports/capability.ts'
 export { isRecorded, physicalCallsOf } from './scopes/model/context.ts'
 export { aroundRun, aroundStep, isAnonymous, pendingCalls, provideTurns } from './scopes/session/context.ts'
 export { type ApprovalRequest, approvalRequestOf, approverOf, recipientsOf, seal } from './scopes/tool/context.ts'
+export type { DisplayText } from './stream/transforms.ts'
 export {
   isInherited,
   isReplaying,
@@ -17,5 +18,4 @@ export {
   resolveModel,
   rootTurnIdOf,
   setMaxSteps,
-} from './scopes/turn/context.ts'
-export type { DisplayText } from './stream/transforms.ts'
+} from './turn/context.ts'

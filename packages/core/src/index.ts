@@ -18,7 +18,6 @@ export { messageOf } from './errors/describe.ts'
 // Events
 export type * from './events/events.ts'
 export type { RunEnd } from './events/events.ts'
-export type { Partial as PartialResult, RunResult } from './loop/run-result.ts'
 // Messages and usage
 export type { ReadonlyHistory } from './messages/history.ts'
 export type * from './messages/message.ts'
@@ -78,8 +77,6 @@ export type { Lease, SessionKey, StoredRecord, StoredTurn } from './ports/sessio
 export { ownerOf, sessionKeyOf, tenantOf } from './ports/tenant.ts'
 export type { JsonSchema } from './ports/validate.ts'
 export type { ApprovalOptions, Instructions } from './scopes/agent/agent-scope.ts'
-export type { Steered } from './scopes/turn/steering.ts'
-export { type Erasure, type Writer, writerOf } from './scopes/turn/writer-of.ts'
 export type { AgentRun } from './session/agent-run.ts'
 export type { ResumeOptions, RunOptions, SessionOptions } from './session/options.ts'
 export type { Session } from './session/session.ts'
@@ -101,3 +98,6 @@ export {
   type ToolList,
 } from './tool/tool.ts'
 export { type ShapedToolResult, type ToolResult, type ToolResultInput, toolResult } from './tool/tool-result.ts'
+export type { Partial as PartialResult, RunResult } from './turn/run-result.ts'
+export type { Steered } from './turn/steering.ts'
+export { type Erasure, type Writer, writerOf } from './turn/writer-of.ts'

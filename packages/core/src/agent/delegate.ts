@@ -1,5 +1,4 @@
 import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
-import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
 import { followSignal } from '../ports/follow-signal.ts'
 import { layerOf } from '../scopes/agent/context.ts'
@@ -7,6 +6,7 @@ import { ToolAttempt } from '../scopes/tool/context.ts'
 import type { RunOptions } from '../session/options.ts'
 import type { SuspendRequest } from '../state/snapshot.ts'
 import type { ToolExecution } from '../tool/tool.ts'
+import type { RunResult } from '../turn/run-result.ts'
 import type { Agent } from './agent.ts'
 import type { AgentOptions } from './options.ts'
 

@@ -6,12 +6,12 @@ import type { ApprovalRecord } from '../messages/message.ts'
 import { digestOf, isSealOf, sameSeal, sealOf } from '../ports/seal.ts'
 import { tenantOf } from '../ports/tenant.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
-import type { Resume } from '../scopes/turn/turn-options.ts'
 import type { PendingCall, SuspendedCall } from '../state/snapshot.ts'
 import { bindingOf, pendingCalls } from '../state/suspension.ts'
 import type { Decision } from '../tool/approval.ts'
 import { checkArgs, formatIssues } from '../tool/check-args.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
+import type { Resume } from '../turn/turn-options.ts'
 import { type Approver, approverOf, checkRight } from './approvers.ts'
 
 /** Valid decisions, with the ids of the calls in this session that they apply to. */

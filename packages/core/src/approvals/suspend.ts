@@ -1,11 +1,11 @@
 import { cloneJson } from '../messages/json.ts'
 import { digestOf, sealOf } from '../ports/seal.ts'
 import { identityOf, tenantOf } from '../ports/tenant.ts'
-import { type PendingSuspension, ToolCall } from '../scopes/tool/tool-call.ts'
-import type { Turn } from '../scopes/turn/turn.ts'
 import type { SuspendedCall } from '../state/snapshot.ts'
 import { bindingOf } from '../state/suspension.ts'
 import { isClientTool } from '../tool/client-tool.ts'
+import { type PendingSuspension, ToolCall } from '../turn/tool-call.ts'
+import type { Turn } from '../turn/turn.ts'
 
 /** Stores what the turn needs to resume after a decision: the suspended calls and their seals. */
 export async function suspend(turn: Turn): Promise<void> {

@@ -10,13 +10,13 @@ import { enter, outcomeOf, succeed, whenDone } from '../onion/next.ts'
 import { pushAll, type Sink } from '../stream/sink.ts'
 import { streamedAs, wholeResponse } from '../stream/streamed.ts'
 import type { StreamVerbs } from '../stream/transforms.ts'
+import { TurnAttempt } from '../turn/context.ts'
+import { openStage } from '../turn/stream-verbs.ts'
+import type { ToolCall } from '../turn/tool-call.ts'
 import { AgentAttempt, type AgentCall, layerOf } from './agent/context.ts'
 import { ModelAttempt } from './model/context.ts'
 import { SessionAttempt } from './session/context.ts'
 import { ToolAttempt } from './tool/context.ts'
-import type { ToolCall } from './tool/tool-call.ts'
-import { TurnAttempt } from './turn/context.ts'
-import { openStage } from './turn/stream-verbs.ts'
 
 export interface ForkOptions {
   /** The layer's hook. Gets the attempt as its context. */

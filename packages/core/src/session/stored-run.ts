@@ -2,7 +2,6 @@ import { AbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import type { RunStatus } from '../events/events.ts'
-import { type RunResult, withPartial } from '../loop/run-result.ts'
 import { jsonOf } from '../messages/json.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
 import type { ToolResultPart } from '../messages/message.ts'
@@ -11,6 +10,7 @@ import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 import { suspendedResult, type ToolResult } from '../tool/tool-result.ts'
+import { type RunResult, withPartial } from '../turn/run-result.ts'
 
 /**
  * Ends a run like a stored one: emits its text at once and its end, and returns its result.

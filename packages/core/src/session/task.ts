@@ -1,7 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import { turnRing } from '../loop/turn-ring.ts'
-import { toMessages } from '../messages/input.ts'
+import { toMessages } from '../messages/check-messages.ts'
 import { inheritOnion } from '../middleware/onion.ts'
 import { type AdaptModel, describeModel, type KnownModel, knownModel, type ToolDef } from '../model/model.ts'
 import type { Onion } from '../onion/hook.ts'
@@ -9,12 +8,15 @@ import type { OutputPlan } from '../output/plan.ts'
 import { isDirect, type Journal } from '../ports/journal.ts'
 import { contentDigestOf } from '../ports/seal.ts'
 import type { UntrustedSchema } from '../ports/validate.ts'
+import { modelRing } from '../scopes/model/ring.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
-import { inheritedInputs, throughInputLayers } from '../scopes/turn/inputs.ts'
-import { Turn } from '../scopes/turn/turn.ts'
-import type { Began, Resume } from '../scopes/turn/turn-options.ts'
+import { toolRing } from '../scopes/tool/ring.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
 import { clientTool, maxClientTools, partlyChecked } from '../tool/client-tool.ts'
+import { inheritedInputs, throughInputLayers } from '../turn/inputs.ts'
+import { Turn, type TurnRings } from '../turn/turn.ts'
+import type { Began, Resume } from '../turn/turn-options.ts'
+import { turnRing } from '../turn/turn-ring.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import { EventForwarder } from './event-forwarder.ts'
 import type { Task } from './options.ts'
@@ -34,6 +36,8 @@ export async function outputOf<C>(task: Task<C>, scope: SessionScope): Promise<O
   return plan
 }
 
+const rings: TurnRings = { turn: turnRing, model: modelRing, tool: toolRing }
+
 /** Creates the turn of a run from its input and options. Discards suspended calls, unless the run resumes them. */
 export function turnOf<C>(
   { input, options }: Task<C>,
@@ -50,7 +54,7 @@ export function turnOf<C>(
   const model = options.model === undefined ? setup.model : runModel(options.model, setup.adaptModel)
   scope.beginRun(resume !== undefined)
   const forwarder = scope.parent === undefined ? undefined : new EventForwarder(events, scope.parent.$turn, setup.name)
-  const turn = new Turn(turnRing, scope, {
+  const turn = new Turn(rings, scope, {
     input: messages,
     resume,
     context,

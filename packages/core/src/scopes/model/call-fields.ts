@@ -1,17 +1,6 @@
 import { copyMessage, freezeJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
-import type { KnownModel, ResponseFormat, Settings, ToolChoice, ToolDef } from '../../model/model.ts'
-
-/** The fields of a model call that layers may change, and that are sent. Attempts share them until one writes. */
-export interface CallFields {
-  /** Undefined until a layer reads it. Then the turn's working view is sent unchanged. */
-  messages: readonly Message[] | undefined
-  model: KnownModel
-  settings: Readonly<Settings>
-  toolDefs: readonly ToolDef[]
-  toolChoice: ToolChoice
-  responseFormat: ResponseFormat
-}
+import type { CallFields } from '../../turn/model-call.ts'
 
 /** Bits for the parts that an attempt owns: its record of fields, and the fields in it that can be changed in place. */
 export const Own = { record: 1, messages: 2, settings: 4, toolDefs: 8 } as const

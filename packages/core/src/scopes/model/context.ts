@@ -16,13 +16,13 @@ import { type ModelResponse, type ResponseInput, toResponse } from '../../model/
 import { State } from '../../onion/attempt.ts'
 import type { Cancel } from '../../onion/cancel.ts'
 import { nothingStreamed, type Streamed } from '../../stream/streamed.ts'
+import { AttemptInTurn } from '../../turn/attempt-in-turn.ts'
+import type { CallFields, ModelCall } from '../../turn/model-call.ts'
 import { layerOf } from '../agent/context.ts'
-import { TurnAttempt } from '../turn/context.ts'
-import { type CallFields, Own } from './call-fields.ts'
-import type { ModelCall } from './model-call.ts'
+import { Own } from './call-fields.ts'
 
 /** One attempt of a model call, and the context of its layer. */
-export class ModelAttempt extends TurnAttempt<ModelCall> implements ModelContext {
+export class ModelAttempt extends AttemptInTurn<ModelCall> implements ModelContext {
   $fields: CallFields
   /** The fields it owns: bits of `Own`. */
   $own = 0

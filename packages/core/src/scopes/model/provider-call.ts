@@ -12,10 +12,10 @@ import type { Emit } from '../../ports/journal.ts'
 import { contentDigestOf, digestOf } from '../../ports/seal.ts'
 import { Assembly } from '../../stream/assembly.ts'
 import { streamedBy } from '../../stream/streamed.ts'
+import { Counted } from '../../turn/physical-call.ts'
+import type { Fingerprint } from '../../turn/steps.ts'
 import { resolveModel } from '../session/resolve-model.ts'
-import type { Fingerprint } from '../turn/steps.ts'
 import type { ModelAttempt } from './context.ts'
-import { Counted } from './physical-call.ts'
 import { ProviderRequest, Reading, type Taker } from './reading.ts'
 import { UniqueCallIds } from './unique-call-ids.ts'
 
@@ -125,9 +125,8 @@ class ProviderCall {
   /** Counts the call, once. It has started or is replayed. */
   #count(): Counted {
     if (this.#counted !== undefined) return this.#counted
-    const { $turn, $call } = this.#core
-    this.#counted = new Counted(this.#core, $turn, this.#model)
-    $call.physical.push(this.#counted)
+    this.#counted = new Counted(this.#core, this.#model)
+    this.#core.$call.physical.push(this.#counted)
     return this.#counted
   }
   /** Ends the call and counts its usage. */

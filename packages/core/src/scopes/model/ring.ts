@@ -16,10 +16,10 @@ import {
   wholeResponse,
   withReasoning,
 } from '../../stream/streamed.ts'
-import { mismatch, openStage } from '../turn/stream-verbs.ts'
+import type { ModelCall } from '../../turn/model-call.ts'
+import { mismatch, openStage } from '../../turn/stream-verbs.ts'
 import { copyLooked, looks } from './call-fields.ts'
 import { ModelAttempt } from './context.ts'
-import type { ModelCall } from './model-call.ts'
 import { callProvider } from './provider-call.ts'
 
 /** The model scope. Its attempts hold the fields to send, its core is a provider call, and its layers return a response. */

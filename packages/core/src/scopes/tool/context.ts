@@ -14,12 +14,12 @@ import type { Approval } from '../../tool/approval.ts'
 import { checkArgs, formatIssues, refusedKey } from '../../tool/check-args.ts'
 import type { ToolExecution } from '../../tool/tool.ts'
 import { deniedResult, suspendedResult, type ToolResult, type ToolResultInput } from '../../tool/tool-result.ts'
+import { AttemptInTurn } from '../../turn/attempt-in-turn.ts'
+import type { ToolCall } from '../../turn/tool-call.ts'
+import type { Turn } from '../../turn/turn.ts'
 import { layerOf } from '../agent/context.ts'
 import type { EffectLog } from '../session/parent-call.ts'
-import { TurnAttempt } from '../turn/context.ts'
-import type { Turn } from '../turn/turn.ts'
 import { toResult } from './to-result.ts'
-import type { ToolCall } from './tool-call.ts'
 
 type Args = Record<string, unknown>
 
@@ -38,7 +38,7 @@ export interface ToolFields {
 }
 
 /** One attempt of a tool call, and the context of its layer. The core's attempt is the context of the tool itself. */
-export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
+export class ToolAttempt extends AttemptInTurn<ToolCall> implements ToolContext {
   $fields: ToolFields
   /** Whether the arguments are its own copy. */
   $own = false

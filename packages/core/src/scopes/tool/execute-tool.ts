@@ -9,12 +9,12 @@ import type { Approval } from '../../tool/approval.ts'
 import { type CheckedArgs, checkArgs, formatIssues } from '../../tool/check-args.ts'
 import type { AnyTool } from '../../tool/tool.ts'
 import { errorResult, serialize, type ToolResult } from '../../tool/tool-result.ts'
-import { recordEffects, replayEffects, withEffects } from '../turn/effect-log.ts'
-import type { Fingerprint } from '../turn/steps.ts'
+import { recordEffects, replayEffects, withEffects } from '../../turn/effect-log.ts'
+import type { Fingerprint } from '../../turn/steps.ts'
+import type { PendingSuspension } from '../../turn/tool-call.ts'
 import type { ToolAttempt } from './context.ts'
 import { failedResult, notRunHere, type Outcome, returnedResult, unknownOutcome } from './outcome.ts'
 import { untilSettled } from './running.ts'
-import type { PendingSuspension } from './tool-call.ts'
 
 /** The core of the tool scope. It checks the arguments and the consent, then runs the tool through the journal. */
 export function executeTool(core: ToolAttempt): void {

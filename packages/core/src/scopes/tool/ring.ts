@@ -2,10 +2,10 @@ import { cloneJson } from '../../messages/json.ts'
 import { type Ring, State } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import type { ToolResult } from '../../tool/tool-result.ts'
+import type { ToolCall } from '../../turn/tool-call.ts'
 import { ToolAttempt } from './context.ts'
 import { executeTool } from './execute-tool.ts'
 import { toResult } from './to-result.ts'
-import type { ToolCall } from './tool-call.ts'
 
 /**
  * The tool scope. Its attempts hold the arguments and the approval, its core is one `execute`, and its layers return a
