@@ -6,12 +6,12 @@ import { jsonSafe } from '../messages/json-safe.ts'
 import { noUsage } from '../messages/usage.ts'
 import type { Clock } from '../ports/clock.ts'
 import { followSignal } from '../ports/follow-signal.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
 import { EventQueue } from '../stream/event-queue.ts'
 import { type Partial, partialOf, type RunResult } from '../turn/run-result.ts'
 import type { Steer } from '../turn/steering.ts'
 import type { Turn } from '../turn/turn.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
+import type { SessionScope } from './scope/session-scope.ts'
 
 /** The outcome of a run. */
 export interface Settled {

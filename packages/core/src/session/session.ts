@@ -6,7 +6,6 @@ import type { OutputOf, OutputOption } from '../output/option.ts'
 import { randomIds } from '../ports/ids.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
 import type { SessionKey } from '../ports/session-store.ts'
-import { SessionScope } from '../scopes/session/session-scope.ts'
 import type { Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
@@ -22,6 +21,7 @@ import {
   type RunOptions,
 } from './options.ts'
 import { rewind, snapshotAt } from './rewind.ts'
+import { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 import { toolsOf } from './task.ts'
 

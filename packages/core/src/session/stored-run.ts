@@ -6,11 +6,11 @@ import { jsonOf } from '../messages/json.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 import { suspendedResult, type ToolResult } from '../tool/tool-result.ts'
 import { type RunResult, withPartial } from '../turn/run-result.ts'
+import type { SessionScope } from './scope/session-scope.ts'
 
 /**
  * Ends a run like a stored one: emits its text at once and its end, and returns its result.

@@ -1,7 +1,7 @@
 import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
 import type { StoredRecord } from '../ports/session-store.ts'
-import type { EffectLog, ParentCall } from '../scopes/session/parent-call.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { EffectLog, ParentCall } from '../session/scope/parent-call.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 import type { ToolResult } from '../tool/tool-result.ts'
 
 type Caller = ParentCall<SessionScope>

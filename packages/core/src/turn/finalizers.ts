@@ -1,7 +1,7 @@
 import { messageOf } from '../errors/describe.ts'
 import type { RunEnd } from '../events/events.ts'
 import type { Journal } from '../ports/journal.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 import type { TurnLifecycle } from './turn-lifecycle.ts'
 
 interface OnEnd {

@@ -2,7 +2,7 @@ import { reject, rejectAll } from '../onion/abandon.ts'
 import type { Attempt, Ending } from '../onion/attempt.ts'
 
 import type { Deadline, Deadlines } from '../ports/deadlines.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 
 /** Layers that were abandoned together, with the deadline for their return. A sub-agent's run has no layers here. */
 interface AbandonedLayers {

@@ -1,8 +1,8 @@
 import type { TurnView } from '../contexts/turn.ts'
 import { checkMessage } from '../messages/check-messages.ts'
 import type { Message } from '../messages/message.ts'
-import type { InputStep } from '../scopes/session/parent-call.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { InputStep } from '../session/scope/parent-call.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 
 /** Passes the messages through some steps, one after the other, and returns the result. */
 export async function throughInputLayers(

@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../events/events.ts'
 import type { ContentChunk, FinishChunk } from '../model/chunk.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 import { Assembly } from '../stream/assembly.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
 import type { Sink } from '../stream/sink.ts'

@@ -3,7 +3,7 @@ import type { BlockError } from '../errors/block-error.ts'
 import { isStackOverflow } from '../errors/first-error.ts'
 import type { RunEnd, RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 import { addDetails, partialOf, type RunResult, reasonOf, statusOf, withPartial } from './run-result.ts'
 import type { Turn } from './turn.ts'
 

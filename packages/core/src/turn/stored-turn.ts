@@ -2,7 +2,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { noUsage } from '../messages/usage.ts'
 import type { StoredStatus, StoredTurn } from '../ports/session-store.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 import { codeOf, statusOf, storedReasonOf } from './run-result.ts'
 import type { Turn } from './turn.ts'
 

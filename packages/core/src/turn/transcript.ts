@@ -3,9 +3,9 @@ import { copyMessage } from '../messages/json.ts'
 import { withKnownResults } from '../messages/known-results.ts'
 import type { Message, ToolResultPart } from '../messages/message.ts'
 import { type ModelResponse, responseMessage } from '../model/response.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 import type { Assembly } from '../stream/assembly.ts'
-import { withoutContent, withStreamedContent, withText } from './streamed-message.ts'
+import { withoutContent, withStreamedContent, withText } from '../stream/streamed-message.ts'
 import type { WorkingView } from './working-view.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Attempt, Ending } from '../onion/attempt.ts'
 import type { Hook } from '../onion/hook.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 import type { CallOfTurn, Turn } from './turn.ts'
 
 /** A call inside a turn: a model call or a tool call. */

@@ -6,7 +6,7 @@ import { type Attempt, type Call, type Ending, isOpen, isOver, State } from '../
 import { Cancel } from '../onion/cancel.ts'
 import { enter, failInside, outcomeOf } from '../onion/next.ts'
 import { Deadlines } from '../ports/deadlines.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
 import { GracePeriod } from './grace-period.ts'
 import type { Transcript } from './transcript.ts'

@@ -2,7 +2,7 @@ import { answerCalls, withoutApprovals } from '../messages/history.ts'
 import { cloneJson, copyMessage, freezeJson } from '../messages/json.ts'
 import type { Message, ToolResultPart } from '../messages/message.ts'
 import type { Attempt } from '../onion/attempt.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 
 const none: readonly Message[] = []
 

@@ -110,7 +110,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   'onion/cancel.ts': [
     ['    this.#released = false\n    this.#outer.on(this)\n', '', 'a signal read late never aborts'],
   ],
-  'scopes/model/ring.ts': [
+  'model/scope/ring.ts': [
     [
       'i < chunks.length && isOpen(attempt)',
       'i < chunks.length',
@@ -141,7 +141,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'what a layer held back in pipes is no part of its answer',
     ],
   ],
-  'scopes/model/provider-call.ts': [
+  'model/scope/provider-call.ts': [
     ['    this.#count()\n    this.#reading.begin()', '    this.#reading.begin()', 'physical calls are not counted'],
     [
       '    if (!isOpen(core)) return\n    this.#came = true',
@@ -149,7 +149,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'chunks come after their attempt was left',
     ],
   ],
-  'scopes/model/reading.ts': [
+  'model/scope/reading.ts': [
     ['    this.#request.abort(reason)\n', '', 'a provider is not told that its call is over'],
     ['    if (iterator?.return === undefined) return', '    return', 'streams are not closed'],
     [
@@ -158,7 +158,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a provider is not held back',
     ],
   ],
-  'scopes/tool/ring.ts': [
+  'tool/scope/ring.ts': [
     [
       'caller.$own || caller.$borrowed ? { ...fields, args: cloneJson(fields.args) } : fields',
       'fields',
@@ -167,12 +167,12 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['  if (sticky !== undefined) return sticky\n', '', 'an outer layer undoes a deny'],
     ['    if (caller.$hook?.reenters === true) return\n', '', 'a retried tool gets the arguments of the failed try'],
   ],
-  'scopes/tool/running.ts': [
+  'tool/scope/running.ts': [
     ['    core.$timedOut = true\n', '', 'a tool acts after its timeout'],
     ['      outcome.abandoned(core, reason)\n', '', 'a tool that was left is waited for'],
     ['    lifecycle.deadlines.remove(deadline)\n', '', 'timeouts of tools that are done stay'],
   ],
-  'scopes/tool/execute-tool.ts': [
+  'tool/scope/execute-tool.ts': [
     ['if (!changed && core.$number === 1)', 'if (!changed)', 'a second try gets what the first made of its arguments'],
   ],
   'turn/turn-lifecycle.ts': [

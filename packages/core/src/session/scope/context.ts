@@ -1,3 +1,4 @@
+import { AgentAttempt, type AgentCall, layerOf } from '../../agent/scope/context.ts'
 import type { SessionContext, SessionView } from '../../contexts/session.ts'
 import { describe } from '../../errors/describe.ts'
 import { checkOptions } from '../../errors/known-options.ts'
@@ -13,7 +14,6 @@ import type { RegisteredContext, RegisteredPrincipal } from '../../ports/registe
 import type { SessionKey } from '../../ports/session-store.ts'
 import type { Snapshot } from '../../state/snapshot.ts'
 import type { State, StateWrite } from '../../state/state-store.ts'
-import { AgentAttempt, type AgentCall, layerOf } from '../agent/context.ts'
 import type { Registered, SessionScope } from './session-scope.ts'
 
 const ofRestore = { stored: true } as const

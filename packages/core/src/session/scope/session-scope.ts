@@ -1,3 +1,4 @@
+import type { AgentScope } from '../../agent/scope/agent-scope.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
 import { checkHistory } from '../../messages/check-messages.ts'
@@ -12,7 +13,6 @@ import { ownerOf, tenantOf } from '../../ports/tenant.ts'
 import type { PendingCall, Snapshot, Suspension } from '../../state/snapshot.ts'
 import { StateStore } from '../../state/state-store.ts'
 import { checkSuspension, pendingCalls } from '../../state/suspension.ts'
-import type { AgentScope } from '../agent/agent-scope.ts'
 import type { ParentCall, RunningTurn } from './parent-call.ts'
 import { historyRollback, markInterrupted, maxSavepoints, Savepoints } from './savepoints.ts'
 

@@ -1,10 +1,10 @@
+import { AgentAttempt, attemptOf } from '../agent/scope/context.ts'
 import type { CustomEvent } from '../events/events.ts'
 import { copyMessage } from '../messages/json.ts'
+import { ModelAttempt } from '../model/scope/context.ts'
+import { ToolAttempt } from '../tool/scope/context.ts'
 import { TurnAttempt } from '../turn/context.ts'
 import type { Turn } from '../turn/turn.ts'
-import { AgentAttempt, attemptOf } from './agent/context.ts'
-import { ModelAttempt } from './model/context.ts'
-import { ToolAttempt } from './tool/context.ts'
 
 // Helpers for layers that wrap another layer. They do nothing for an object that is not a layer's context.
 

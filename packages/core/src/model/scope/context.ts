@@ -1,7 +1,13 @@
+import { layerOf } from '../../agent/scope/context.ts'
 import type { ModelContext, PhysicalCall, RequestView } from '../../contexts/model.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { freezeJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
+import { State } from '../../onion/attempt.ts'
+import type { Cancel } from '../../onion/cancel.ts'
+import { nothingStreamed, type Streamed } from '../../stream/streamed.ts'
+import { AttemptInTurn } from '../../turn/attempt-in-turn.ts'
+import type { CallFields, ModelCall } from '../../turn/model-call.ts'
 import {
   describeModel,
   knownModel,
@@ -11,14 +17,8 @@ import {
   type Settings,
   type ToolChoice,
   type ToolDef,
-} from '../../model/model.ts'
-import { type ModelResponse, type ResponseInput, toResponse } from '../../model/response.ts'
-import { State } from '../../onion/attempt.ts'
-import type { Cancel } from '../../onion/cancel.ts'
-import { nothingStreamed, type Streamed } from '../../stream/streamed.ts'
-import { AttemptInTurn } from '../../turn/attempt-in-turn.ts'
-import type { CallFields, ModelCall } from '../../turn/model-call.ts'
-import { layerOf } from '../agent/context.ts'
+} from '../model.ts'
+import { type ModelResponse, type ResponseInput, toResponse } from '../response.ts'
 import { Own } from './call-fields.ts'
 
 /** One attempt of a model call, and the context of its layer. */

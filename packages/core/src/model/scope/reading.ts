@@ -3,11 +3,11 @@ import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
 import { silence, watch } from '../../errors/thenable.ts'
 import type { Message } from '../../messages/message.ts'
-import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
-import type { Model, ModelRequest, ResponseFormat, Settings, ToolChoice, ToolDef } from '../../model/model.ts'
 import { Cancel } from '../../onion/cancel.ts'
 import type { Emit } from '../../ports/journal.ts'
 import { contentKinds } from '../../stream/transforms.ts'
+import type { ContentChunk, FinishChunk } from '../chunk.ts'
+import type { Model, ModelRequest, ResponseFormat, Settings, ToolChoice, ToolDef } from '../model.ts'
 import type { ModelAttempt } from './context.ts'
 
 /** Receives the chunks of a stream. */

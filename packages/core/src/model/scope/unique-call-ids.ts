@@ -1,6 +1,6 @@
-import type { ContentChunk } from '../../model/chunk.ts'
+import type { SessionScope } from '../../session/scope/session-scope.ts'
 import type { Assembly } from '../../stream/assembly.ts'
-import type { SessionScope } from '../session/session-scope.ts'
+import type { ContentChunk } from '../chunk.ts'
 
 /**
  * Renames a tool call if its id is repeated or has a special meaning in Allium. Ids are unique in a history, `/`

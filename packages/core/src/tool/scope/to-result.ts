@@ -3,7 +3,7 @@ import { checkOptions, keysOf } from '../../errors/known-options.ts'
 import type { ToolStatus } from '../../messages/message.ts'
 import type { Attempt, Call } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
-import type { ToolResult } from '../../tool/tool-result.ts'
+import type { ToolResult } from '../tool-result.ts'
 
 const ofResult = /* @__PURE__ */ keysOf<ToolResult>()('callId content value isError status error flow')
 

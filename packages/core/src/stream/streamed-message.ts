@@ -1,6 +1,6 @@
 import { equalJson } from '../messages/json.ts'
 import type { Message, Part } from '../messages/message.ts'
-import type { Assembly } from '../stream/assembly.ts'
+import type { Assembly } from './assembly.ts'
 
 /** Returns the message with another text. Undefined if nothing is left. */
 export function withText(message: Message, text: string): Message | undefined {

@@ -1,7 +1,7 @@
 import { AlliumError } from '../../errors/allium-error.ts'
 import { fieldOf, messageOf } from '../../errors/describe.ts'
 import type { PlainRules } from '../../messages/to-plain.ts'
-import { errorResult, resultOf, type ToolResult } from '../../tool/tool-result.ts'
+import { errorResult, resultOf, type ToolResult } from '../tool-result.ts'
 import type { ToolAttempt } from './context.ts'
 
 /** Receives the outcome of a tool. */

@@ -1,6 +1,6 @@
-import type { TurnView } from '../contexts/turn.ts'
-import { capability } from '../ports/capability.ts'
-import type { Lease } from '../ports/session-store.ts'
+import type { TurnView } from '../../contexts/turn.ts'
+import { capability } from '../../ports/capability.ts'
+import type { Lease } from '../../ports/session-store.ts'
 
 /** Returns the writer that a layer stores data for. Pass it to `KeyValue.set`, `Vault.save` and `Ledger.reserve`. */
 export function writerOf(ctx: Pick<TurnView, 'find' | 'sessionKey' | 'startedAt'>): Writer {

@@ -1,7 +1,7 @@
 import { AlliumError } from '../../errors/allium-error.ts'
 import { watch } from '../../errors/thenable.ts'
 import type { NarrowCancel } from '../../onion/cancel.ts'
-import type { AnyTool } from '../../tool/tool.ts'
+import type { AnyTool } from '../tool.ts'
 import type { ToolAttempt } from './context.ts'
 import { failedResult, type Outcome, returnedResult } from './outcome.ts'
 
