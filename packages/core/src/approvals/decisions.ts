@@ -204,13 +204,13 @@ async function checkRecord(
   denies: boolean,
 ): Promise<void> {
   const { clock, approvals } = session.agent.setup
-  const part = session.history.pending().find((part) => part.callId === callId)
+  const pending = session.history.pending().find((part) => part.callId === callId)
   const sealed = await isSealOf(record.token, bindingOf(callId, record), approvals.secret)
   const inside = record.inner === undefined || record.inside === (await digestOf(record.inner))
   const ran = record.ran === undefined || record.args === (await digestOf(record.ran))
-  const sameRequest = equalJson(part?.approvalRequest, record.approvalRequest)
+  const sameRequest = equalJson(pending?.approvalRequest, record.approvalRequest)
   const same =
-    sameRequest && inside && ran && part?.name === record.name && record.sent === (await digestOf(part?.args))
+    sameRequest && inside && ran && pending?.name === record.name && record.sent === (await digestOf(pending?.args))
   if (!sealed || !same)
     fail(
       'approval.forged',

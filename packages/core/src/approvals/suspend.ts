@@ -13,8 +13,8 @@ export async function suspend(turn: Turn): Promise<void> {
   const before = session.suspension?.calls ?? {}
   const calls: Record<string, SuspendedCall> = {}
   for (const { callId } of session.history.pending()) {
-    const call = newlySuspended.find((call): call is ToolCall => call instanceof ToolCall && call.callId === callId)
-    const record = call === undefined ? before[callId] : await recordOf(call)
+    const made = newlySuspended.find((call): call is ToolCall => call instanceof ToolCall && call.callId === callId)
+    const record = made === undefined ? before[callId] : await recordOf(made)
     if (record !== undefined) calls[callId] = record
   }
   // The loop has already advanced to the step after the suspended one.

@@ -29,7 +29,7 @@ export function fromJson(text: string, blob?: (reference: unknown) => unknown): 
   } catch (cause) {
     throw new AlliumError('state.invalid', 'The text is not JSON: it was cut or changed. Nothing was read.', { cause })
   }
-  return text.includes('"$') ? read(value, blob === undefined ? tags : { ...tags, $blob: blob }) : value
+  return text.includes('"$') ? read(value, blob === undefined ? ownTags : { ...ownTags, $blob: blob }) : value
 }
 
 type Path = (string | number)[]
@@ -158,7 +158,7 @@ function unreadable(what: string, cause?: unknown): AlliumError {
   return new AlliumError('state.invalid', `The text has ${what}. Nothing was read.`, { cause })
 }
 
-const tags: Tags = {
+const ownTags: Tags = {
   $bytes: (text: string) => bytesOf(textIn(text)),
   $url: (text: string) => new URL(textIn(text)),
   $date: (text: string) => new Date(new Date(textIn(text)).toISOString()),

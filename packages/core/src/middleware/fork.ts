@@ -118,10 +118,10 @@ function callLike<C extends Call>(call: C, fields: object): C & { end: Ending | 
 }
 
 /** Returns a ring for a scope that is entered once. It ignores the results of its layers. */
-function open({ scope, create: open }: Ring): Ring {
+function open({ scope, create }: Ring): Ring {
   return {
     scope,
-    create: open,
+    create,
     reentrant: false,
     ...nothingReal,
     enter(caller, inner) {

@@ -95,7 +95,7 @@ export function some<T>(of: Check<T>): Check<T[]> {
 export function record<T>(of: Check<T>): Check<Record<string, T>> {
   return (value) =>
     isObject(value)
-      ? first(Object.entries(value).map(([key, field]) => within(`[${JSON.stringify(key)}]`, of(field))))
+      ? first(Object.entries(value).map(([key, item]) => within(`[${JSON.stringify(key)}]`, of(item))))
       : violation(value, 'to be an object')
 }
 

@@ -38,19 +38,19 @@ export class AcceptedRuns {
   /** Accepts a run, or refuses it: then the run rejects. A repeated request gets the run of its key. */
   start(task: Task<unknown>): AgentRun {
     const options = task.options ?? {}
-    const { readerTimeout: silence = this.#scope.agent.setup.readerTimeout } = options
+    const { readerTimeout = this.#scope.agent.setup.readerTimeout } = options
     const key = keyWithin(options)
     const fingerprint = key === undefined ? '' : fingerprintOf(task)
     const known = key === undefined ? undefined : this.#host.keys.find(this.#scope, key)
     if (known?.fingerprint === fingerprint) return known.run
-    const run = new LiveRun(this.#scope.agent.setup.clock, silence)
+    const run = new LiveRun(this.#scope.agent.setup.clock, readerTimeout)
     const started = new AgentRun(run)
     const waits = this.#runs.length > 0
     const refusal =
       (known && this.#reused(key)) ??
       this.#refusal(waits) ??
       optionFault(options, task.decisions !== undefined) ??
-      boundFault('readerTimeout', silence, 'run.options')
+      boundFault('readerTimeout', readerTimeout, 'run.options')
     if (refusal !== undefined) {
       this.#withNothing(refusal, run)
       run.result = Promise.reject(refusal)

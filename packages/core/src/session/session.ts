@@ -206,8 +206,8 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   /** Returns the scope if it has been loaded from the store, so that a stored session is never mistaken for an empty one. */
   #known(): SessionScope {
     const { storageLayer } = this.#host
-    const { ownId, agent } = this.#scope
-    const isNew = ownId && agent.setup.ids === randomIds
+    const { isAnonymous, agent } = this.#scope
+    const isNew = isAnonymous && agent.setup.ids === randomIds
     const isRead = this.#opening.before !== undefined
     if (this.#opening.reached || (!isRead && (storageLayer === undefined || isNew))) return this.#scope
     const reason = isRead

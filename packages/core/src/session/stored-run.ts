@@ -75,9 +75,9 @@ function callsOf({ calls = [], messages }: StoredTurn): ToolCallRecord[] {
   const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
   return calls.map(({ status, ...call }) => {
     const { callId } = call
-    const part = parts.find((part): part is ToolResultPart => part.type === 'tool-result' && part.callId === callId)
-    if (part === undefined) return { ...call, result: suspendedResult(callId) }
-    const { content, isError, json, approval } = part
+    const stored = parts.find((part): part is ToolResultPart => part.type === 'tool-result' && part.callId === callId)
+    if (stored === undefined) return { ...call, result: suspendedResult(callId) }
+    const { content, isError, json, approval } = stored
     const result: ToolResult = { callId, content, status }
     if (isError === true) result.isError = true
     else if (typeof content === 'string') result.value = json === true ? jsonOf(content) : content

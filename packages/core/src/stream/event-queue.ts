@@ -58,14 +58,14 @@ export class EventQueue implements RunEvents {
   /** Ends the events. The reader gets the error, if there is one, after the last event. */
   finish(end: { error?: unknown }): void {
     this.#end = end
-    this.#rest()
+    this.#stopTimer()
     this.#dismiss()
   }
 
   /** Stops waiting for the reader. */
   flow(): void {
     this.#flowing = true
-    this.#rest()
+    this.#stopTimer()
     this.#free()
   }
 
@@ -73,7 +73,7 @@ export class EventQueue implements RunEvents {
   close(): void {
     this.#closed = true
     this.#events.clear()
-    this.#rest()
+    this.#stopTimer()
     this.#dismiss()
     this.#free()
   }
@@ -134,7 +134,7 @@ export class EventQueue implements RunEvents {
     }
   }
 
-  #rest(): void {
+  #stopTimer(): void {
     this.#disarm?.()
     this.#disarm = undefined
   }

@@ -7,8 +7,8 @@ export function withText(message: Message, text: string): Message | undefined {
   if (typeof message.content === 'string') return text === '' ? undefined : { ...message, content: text }
   const at = message.content.findIndex((part) => part.type === 'text')
   const content: Part[] = message.content.filter((part) => part.type !== 'text')
-  const part: Part = { type: 'text', text }
-  if (text !== '') content.splice(at < 0 ? content.length : at, 0, part)
+  const textPart: Part = { type: 'text', text }
+  if (text !== '') content.splice(at < 0 ? content.length : at, 0, textPart)
   return content.length === 0 ? undefined : { ...message, content }
 }
 

@@ -48,9 +48,9 @@ export class Display {
   }
 
   whole(text: string): string {
-    return this.#makes.reduce((text, make) => {
+    return this.#makes.reduce((mapped, make) => {
       const map = make()
-      return map.push(text) + map.end()
+      return map.push(mapped) + map.end()
     }, text)
   }
 }

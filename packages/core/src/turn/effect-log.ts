@@ -42,12 +42,12 @@ export function replayEffects(core: Caller, recorded: Recorded): ToolResult {
 
 /** Logs a state write to the agent `up` levels above, in every call in between. */
 export function logWrite(session: SessionScope, up: number, key: string, value: unknown): void {
-  eachLog(session, up, ({ writes }, up) => writes.push({ up, key, value }))
+  eachLog(session, up, ({ writes }, levels) => writes.push({ up: levels, key, value }))
 }
 
 /** Logs a record that is stored with its run, in the same way. */
 export function logRecord(session: SessionScope, up: number, record: StoredRecord): void {
-  eachLog(session, up, ({ records }, up) => records.push({ up, record }))
+  eachLog(session, up, ({ records }, levels) => records.push({ up: levels, record }))
 }
 
 function eachLog(session: SessionScope, up: number, add: (log: EffectLog, up: number) => void): void {

@@ -33,8 +33,8 @@ export function prepare(
   const refused = refusedKey(call.args)
   if (refused !== undefined) return make(refused.issues)
   if (registered === undefined) return make(undefined, args)
-  const checked = checkArgs(registered.tool, args, turn.session.agent.setup.validate)
-  return checked instanceof Promise ? checked.then(judged) : judged(checked)
+  const checking = checkArgs(registered.tool, args, turn.session.agent.setup.validate)
+  return checking instanceof Promise ? checking.then(judged) : judged(checking)
 }
 
 const truncated = 'The arguments were truncated, because the answer reached its length limit. Send a shorter call.'

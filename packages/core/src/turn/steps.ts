@@ -102,10 +102,10 @@ export class Steps {
   async #run<T, C>({ $call: call }: Attempt, name: string, { work, emit, fingerprint }: Step<T, C>): Promise<T> {
     while (this.#abandoned.size > 0) await Promise.allSettled(this.#abandoned)
     const { journal, turnId } = this.#turn
-    const here = async (emit: Emit<C | Fingerprint>) => {
+    const here = async (record: Emit<C | Fingerprint>) => {
       this.#ran.set(call, true)
       this.#replaying = false
-      return fingerprintFirst(fingerprint(), { work, emit })
+      return fingerprintFirst(fingerprint(), { work, emit: record })
     }
     const taken = (item: C | Fingerprint) => {
       if (!isFingerprint(item)) return emit(item)

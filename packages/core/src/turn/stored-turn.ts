@@ -16,7 +16,7 @@ export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
     usage: { ...usage },
     answer: answer.output,
     records: [...(records ?? [])],
-    calls: toolCalls.map(({ callId, name, args, result: { status } }) => ({ callId, name, args, status })),
+    calls: toolCalls.map(({ callId, name, args, result }) => ({ callId, name, args, status: result.status })),
   }
   if (options.resume?.suspension !== undefined) stored.resumes = options.resume.suspension.turnId
   const [reason, code] = [storedReasonOf(turn), codeOf(turn)]

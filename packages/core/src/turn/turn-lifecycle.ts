@@ -103,14 +103,14 @@ export class TurnLifecycle {
 
   /** Waits for a promise in the loop. Rejects when the loop is over. */
   until<T>(promise: PromiseLike<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve, rejectWait) => {
       const abandonWait = (reason: unknown) => {
         this.#pending?.delete(abandonWait)
-        reject(reason)
+        rejectWait(reason)
       }
       if (this.isOver) {
         silence(promise)
-        return reject(this.reason)
+        return rejectWait(this.reason)
       }
       this.#pending ??= new Set()
       this.#pending.add(abandonWait)

@@ -59,7 +59,7 @@ export class Reading {
       if (done === true) throw truncated(this.#model)
       const chunk = this.#checked(value)
       if (chunk?.type === 'finish') {
-        this.#shut()
+        this.#stop()
         return this.#taker.finished(chunk)
       }
       const backpressure = chunk === undefined ? undefined : this.#taker.take(chunk)
@@ -92,12 +92,12 @@ export class Reading {
 
   #fail(error: unknown, reason: unknown): void {
     if (!this.#open) return
-    this.#shut()
+    this.#stop()
     this.#request.abort(reason)
     this.#taker.failed(error)
   }
 
-  #shut(): void {
+  #stop(): void {
     this.#open = false
     const iterator = this.#iterator
     if (iterator?.return === undefined) return

@@ -103,7 +103,7 @@ type OfSession = SessionContext<unknown, unknown, unknown, unknown>
 
 /** Returns whether the session was created without an id, so that no later session can continue it. */
 export function isAnonymous(ctx: InSession): boolean {
-  return layerOf('isAnonymous()', ctx, SessionAttempt).$owner.ownId
+  return layerOf('isAnonymous()', ctx, SessionAttempt).$owner.isAnonymous
 }
 
 /** Returns the pending tool calls of the last answer. */
@@ -136,7 +136,7 @@ function register<V extends keyof Registered>(verb: V, ctx: OfSession, fn: Regis
   const { $session, $hook } = layer
   if (!$session.opening)
     throw layerError(layer, 'layer.invalid', `called ${verb}() too late. Call it in a session hook, before next().`)
-  const registered = $session.registered as { [V in keyof Registered]?: unknown[] }
+  const registered = $session.registered as { [Verb in keyof Registered]?: unknown[] }
   // Errors name the layer.
   const named = Object.defineProperty(fn.bind(undefined), 'name', { value: layer.$name })
   registered[verb] ??= []

@@ -9,16 +9,16 @@ import type { SessionScope } from './session-scope.ts'
  * errors of the resolver
  */
 export async function resolveModel({ agent, principal }: SessionScope, ref: unknown): Promise<Model> {
-  const { resolveModel, adaptModel } = agent.setup
+  const { resolveModel: resolve, adaptModel } = agent.setup
   const given = knownModel(ref, adaptModel)
   if (isModel(given)) return given
   if (given === undefined) throw notModel(`A model call takes a model or a string, but ${describeModel(ref)}.`)
-  if (resolveModel === undefined)
+  if (resolve === undefined)
     throw new AlliumError(
       'model.unresolved',
       `The model "${given}" is a string, but this agent has no resolveModel. Import Agent from "allium", or pass a model object.`,
     )
-  const found: unknown = await resolveModel(given, { principal })
+  const found: unknown = await resolve(given, { principal })
   const model = knownModel(found, adaptModel)
   if (isModel(model)) return model
   throw notModel(

@@ -52,7 +52,7 @@ export class Savepoints {
     const savepoint = this.#savepoints[index]
     if (savepoint === undefined) return undefined
     const { turnCount, length } = savepoint
-    const changed = this.#savepoints.slice(0, index + 1).map((savepoint) => savepoint.changed)
+    const changed = this.#savepoints.slice(0, index + 1).map((earlier) => earlier.changed)
     return { turnId, turnCount, length, state: Object.assign({}, this.#base, ...changed) }
   }
 

@@ -67,12 +67,12 @@ export class SessionScope {
     readonly context: unknown,
     metadata: Record<string, unknown> | undefined,
     /** Whether the id is unique to this session, so that turn ids start with it. */
-    readonly ownId: boolean,
+    readonly isAnonymous: boolean,
     /** The tool call that runs this session as a sub-agent's. */
     readonly parent?: ParentCall<SessionScope>,
   ) {
     this.#metadata = metadata
-    if (ownId) this.#turnPrefix = id
+    if (isAnonymous) this.#turnPrefix = id
   }
 
   get state(): StateStore {

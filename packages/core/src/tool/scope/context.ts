@@ -194,5 +194,5 @@ export async function recipientsOf(ctx: OfTool): Promise<unknown> {
  */
 export function seal(ctx: OfTool, value: unknown): Promise<string> {
   const { agent, owner, principal } = layerOf('seal()', ctx, ToolAttempt).$owner
-  return sealOf(['kept', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
+  return sealOf(['layer', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
 }

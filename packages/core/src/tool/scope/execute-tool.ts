@@ -28,7 +28,7 @@ export function executeTool(core: ToolAttempt): void {
   // Only the first attempt may use the parsed arguments, because the tool may have changed them.
   if (!changed && core.$number === 1) return consent(core, tool, { value: parsed })
   const checked = checkArgs(tool, args, core.$turn.session.agent.setup.validate)
-  if (checked instanceof Promise) whenDone(core, checked, (args) => consent(core, tool, args))
+  if (checked instanceof Promise) whenDone(core, checked, (judged) => consent(core, tool, judged))
   else consent(core, tool, checked)
 }
 
@@ -40,7 +40,7 @@ function consent(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
   const { value } = args
   const { approval } = call.requested
   if (approval !== undefined && 'deny' in approval) return succeed(core, call.deny(approval.deny))
-  const suspends = approval === undefined ? needsApproval(core, tool, value) : hasChanged(core, approval)
+  const mustSuspend = approval === undefined ? needsApproval(core, tool, value) : hasChanged(core, approval)
   const decide = (suspends: boolean) => {
     if (!suspends) return step(core, tool, value)
     const reason =
@@ -49,8 +49,8 @@ function consent(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
         : `The arguments of "${call.name}" changed after they had been approved.`
     succeed(core, call.suspend(core, { reason }))
   }
-  if (suspends instanceof Promise) whenDone(core, suspends, decide)
-  else decide(suspends)
+  if (mustSuspend instanceof Promise) whenDone(core, mustSuspend, decide)
+  else decide(mustSuspend)
 }
 
 /** Whether the tool requires an approval that no layer has given. */
