@@ -5,7 +5,7 @@ import { membersOf, nameOfType, programOf, section, typeNamed } from './type-tab
 /** Where each type is declared, with what its section is called. */
 const types = [
   ['agent/options.ts', 'AgentOptions', '`new Agent(options)`'],
-  ['scopes/agent/agent-scope.ts', 'ApprovalOptions', '`approvals` of an agent'],
+  ['agent/scope/agent-scope.ts', 'ApprovalOptions', '`approvals` of an agent'],
   ['session/options.ts', 'SessionOptions', '`agent.session(options)`'],
   ['session/options.ts', 'RunOptions', '`session.run(input, options)`, `agent.run(input, options)`'],
   ['model/model.ts', 'Settings', '`settings`, of an agent, a run or a call'],

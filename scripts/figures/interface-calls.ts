@@ -4,7 +4,8 @@ import ts from 'typescript'
 /** What a function calls without knowing who answers: members of interfaces, and functions that it was given. */
 export interface InterfaceCalls {
   readonly members: ReadonlySet<string>
-  readonly givenFunctions: boolean
+  /** Whether it calls a function value whose type is declared above. */
+  readonly functionsAbove: boolean
 }
 
 /**
@@ -20,17 +21,17 @@ export function interfaceCallsOf(
 ): (path: string, position: number) => InterfaceCalls {
   const program = ts.createProgram([`${folder}/index.ts`], { ...options, noEmit: true })
   const checker = program.getTypeChecker()
-  const found = new Map<string, { members: Set<string>; givenFunctions: boolean }>()
+  const found = new Map<string, { members: Set<string>; functionsAbove: boolean }>()
   for (const source of program.getSourceFiles())
     if (source.fileName.startsWith(`${folder}/`)) visit(source, undefined, relative(folder, source.fileName))
-  const none: InterfaceCalls = { members: new Set(), givenFunctions: false }
+  const none: InterfaceCalls = { members: new Set(), functionsAbove: false }
   return (path, position) => found.get(`${path}:${position}`) ?? none
 
   function visit(node: ts.Node, owner: string | undefined, path: string): void {
     let inner = owner
     if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
       inner = `${path}:${node.pos}`
-      found.set(inner, { members: new Set(), givenFunctions: false })
+      found.set(inner, { members: new Set(), functionsAbove: false })
     }
     const calls = owner === undefined ? undefined : found.get(owner)
     if (calls !== undefined && ts.isPropertyAccessExpression(node)) {
@@ -39,8 +40,8 @@ export function interfaceCallsOf(
     }
     if (calls !== undefined && ts.isCallExpression(node)) {
       const declaration = checker.getResolvedSignature(node)?.declaration
-      if (declaration !== undefined && ts.isFunctionTypeNode(declaration) && isBelow(declaration, path))
-        calls.givenFunctions = true
+      if (declaration !== undefined && isFunctionValue(declaration) && !isBelow(declaration, path))
+        calls.functionsAbove = true
     }
     ts.forEachChild(node, (child) => visit(child, inner, path))
   }
@@ -49,6 +50,10 @@ export function interfaceCallsOf(
     const declared = relative(folder, declaration.getSourceFile().fileName)
     return floors.indexOf(dirname(declared)) <= floors.indexOf(dirname(path))
   }
+}
+
+function isFunctionValue(declaration: ts.Node): boolean {
+  return ts.isFunctionTypeNode(declaration) || ts.isFunctionExpression(declaration) || ts.isArrowFunction(declaration)
 }
 
 function isInInterface({ parent }: ts.Node): boolean {

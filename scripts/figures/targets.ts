@@ -31,7 +31,6 @@ const targets = {
     turnCrossings: {
       of: 'of these, calls into another folder',
       target: 215,
-      missed: 'Model and tool attempts extend the one of the turn, so the loop cannot be in its folder.',
     },
     turnUpward: { of: 'of these, calls into a folder above, through no interface', target: 7 },
     circleFiles: { of: 'files in import circles, types included', target: 0 },

@@ -49,7 +49,8 @@ class Counter {
     const [from, to] = [this.#places[caller], this.#places[id] as Place]
     if (from === undefined || from.folder === to.folder) return caller
     this.crossings++
-    const isKnown = to.name === undefined ? from.through.givenFunctions : from.through.members.has(to.name)
+    // A function that the caller cannot have called, because it calls no function value, was called by the microtask queue.
+    const isKnown = to.name === undefined ? !from.through.functionsAbove : from.through.members.has(to.name)
     if (!isKnown && this.#floors.indexOf(to.folder) > this.#floors.indexOf(from.folder)) this.upward++
     return caller
   }

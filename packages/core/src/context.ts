@@ -4,10 +4,11 @@ import './index.ts'
 // Functions that take the context of a layer, for what few layers need.
 export type { PhysicalCall } from './contexts/model.ts'
 export type { InnerRun, InputAbout, OnceOptions, OnInput, TurnPlan } from './contexts/turn.ts'
+export { isRecorded, physicalCallsOf } from './model/scope/context.ts'
 export { inject } from './ports/capability.ts'
-export { isRecorded, physicalCallsOf } from './scopes/model/context.ts'
-export { aroundRun, aroundStep, isAnonymous, pendingCalls, provideTurns } from './scopes/session/context.ts'
-export { type ApprovalRequest, approvalRequestOf, approverOf, recipientsOf, seal } from './scopes/tool/context.ts'
+export { aroundRun, aroundStep, isAnonymous, pendingCalls, provideTurns } from './session/scope/context.ts'
+export type { DisplayText } from './stream/transforms.ts'
+export { type ApprovalRequest, approvalRequestOf, approverOf, recipientsOf, seal } from './tool/scope/context.ts'
 export {
   isInherited,
   isReplaying,
@@ -17,5 +18,4 @@ export {
   resolveModel,
   rootTurnIdOf,
   setMaxSteps,
-} from './scopes/turn/context.ts'
-export type { DisplayText } from './stream/transforms.ts'
+} from './turn/context.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { UniqueCallIds } from '../src/scopes/model/unique-call-ids.ts'
+import { UniqueCallIds } from '../src/model/scope/unique-call-ids.ts'
 import { Assembly } from '../src/stream/assembly.ts'
 import { results, tool, traffic, turn } from './kit.ts'
 

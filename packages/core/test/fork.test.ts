@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Middleware } from '../src/index.ts'
-import { Savepoints } from '../src/scopes/session/savepoints.ts'
+import { Savepoints } from '../src/session/scope/savepoints.ts'
 import { build, failure, tool, traffic } from './kit.ts'
 
 const counting: Middleware = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../testing/src/index.ts'
 import { growth } from '../../testing/test/growth.ts'
 import { type Model, type ModelChunk, systemClock } from '../src/index.ts'
-import { EventQueue } from '../src/session/event-queue.ts'
+import { EventQueue } from '../src/stream/event-queue.ts'
 import { build, failure, only, read, rest, tool, turn } from './kit.ts'
 
 /** A model that streams these chunks, and says how many were taken. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ContentChunk, Message, Part } from '../src/index.ts'
-import { withoutContent, withStreamedContent, withText } from '../src/scopes/turn/streamed-message.ts'
 import { Assembly } from '../src/stream/assembly.ts'
+import { withoutContent, withStreamedContent, withText } from '../src/stream/streamed-message.ts'
 
 const text = (text: string): Part => ({ type: 'text', text })
 const thought: Part = { type: 'reasoning', text: 'Well.' }

@@ -203,7 +203,7 @@ describe('guard.approve that remembers', () => {
     const first = agent.session({ id: 'first', principal: { tenantId: 'acme', userId: 'ada' } })
     await first.run('go')
     const snapshot = first.snapshot()
-    const unsigned = await digestOf(['kept', 'acme', 'ada', ['guard:approve', 'refund', { cents: 5 }]])
+    const unsigned = await digestOf(['layer', 'acme', 'ada', ['guard:approve', 'refund', { cents: 5 }]])
     const forged = agent.session({ id: 'forged', principal: { tenantId: 'acme', userId: 'ada' } })
     forged.restore({ ...snapshot, state: { [key]: [unsigned] } })
     await forged.run('go')

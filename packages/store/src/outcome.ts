@@ -1,5 +1,5 @@
 import { AlliumError, type ErrorCode, errorCodes, fromJson, isAlliumError, toJson } from '@allium/core'
-import { AbandonedError, isPlain } from '@allium/core/internal'
+import { AbandonedError, isPlainObject } from '@allium/core/internal'
 import { isBlob } from './blob.ts'
 
 /** The outcome of a step. */
@@ -98,7 +98,7 @@ function checked(value: StoredOutcome): [StoredOutcome, string] {
 }
 
 function isToolResult(value: unknown): value is { content: unknown; value?: unknown; error?: unknown } {
-  return typeof value === 'object' && value !== null && isPlain(value) && 'callId' in value && 'content' in value
+  return typeof value === 'object' && value !== null && isPlainObject(value) && 'callId' in value && 'content' in value
 }
 
 /** The stored fields of an error. */

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors/codes.ts'
 import { isPrintable } from '../errors/describe.ts'
 import { isThenable } from '../errors/thenable.ts'
 import { tenantOf } from '../ports/tenant.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 import { formatIssues } from '../tool/check-args.ts'
 
 /** Returns the output of the schema, or the value itself without a schema. */

@@ -1,14 +1,14 @@
 import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
-import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
 import { followSignal } from '../ports/follow-signal.ts'
-import { layerOf } from '../scopes/agent/context.ts'
-import { ToolAttempt } from '../scopes/tool/context.ts'
 import type { RunOptions } from '../session/options.ts'
 import type { SuspendRequest } from '../state/snapshot.ts'
+import { ToolAttempt } from '../tool/scope/context.ts'
 import type { ToolExecution } from '../tool/tool.ts'
+import type { RunResult } from '../turn/run-result.ts'
 import type { Agent } from './agent.ts'
 import type { AgentOptions } from './options.ts'
+import { layerOf } from './scope/context.ts'
 
 /**
  * Runs another agent inside a tool. The caller's layers with `inherit` wrap it, its usage counts for the caller too, its events

@@ -1,6 +1,6 @@
 import type { DisplayContext, DisplayTransform, Layer } from '../middleware/middleware.ts'
 import type { SessionKey } from '../ports/session-store.ts'
-import type { AgentScope } from '../scopes/agent/agent-scope.ts'
+import type { AgentScope } from './scope/agent-scope.ts'
 
 /** Combines the display transforms of all layers, inner ones first, as in the stream. */
 export async function displayTransformOf(

@@ -5,9 +5,9 @@ import { toLayers } from '../middleware/normalize.ts'
 import { checkNames, checkRunLayers, compileOnion, wrapOnion } from '../middleware/onion.ts'
 import { checkOrder, type Finding } from '../middleware/order.ts'
 import type { Onion } from '../onion/hook.ts'
-import type { AgentScope } from '../scopes/agent/agent-scope.ts'
 import { declareFields, type StateField } from '../state/field.ts'
 import { isRunByProvider, notAdmitted, unseenCalls } from '../tool/tool-guard.ts'
+import type { AgentScope } from './scope/agent-scope.ts'
 
 const none: readonly Usable[] = []
 

@@ -7,16 +7,16 @@ import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { SessionKey } from '../ports/session-store.ts'
 import { operators } from '../ports/tenant.ts'
-import type { AgentScope } from '../scopes/agent/agent-scope.ts'
-import { AgentAttempt } from '../scopes/agent/context.ts'
-import { ScopeLifecycle } from '../scopes/session/scope-lifecycle.ts'
 import type { AbortableWaits } from '../session/abortable-waits.ts'
 import { RunKeys } from '../session/run-keys.ts'
+import { ScopeLifecycle } from '../session/scope/scope-lifecycle.ts'
 import type { Abortable, SessionHost } from '../session/session-host.ts'
 import { SharedWork } from '../session/shared-work.ts'
 import { checkSessionId, checkValue } from './check-value.ts'
 import { displayTransformOf } from './display-transform.ts'
 import type { LayerStack, OrderCheck } from './layer-stack.ts'
+import type { AgentScope } from './scope/agent-scope.ts'
+import { AgentAttempt } from './scope/context.ts'
 import { checkSubAgents } from './sub-agents.ts'
 
 type Closable = { close(): Promise<void> }
@@ -176,7 +176,7 @@ export class Lifecycle implements SessionHost {
 
   #tell(type: 'agent:start' | 'agent:end'): void {
     const { observers, setup } = this.scope
-    if (observers.has(type)) observers.emit(type, { type, agent: setup.name })
+    if (observers.events.has(type)) observers.emit(type, { type, agent: setup.name })
   }
 
   #disposed(): AlliumError {

@@ -18,10 +18,10 @@ import { directJournal, type Journal } from '../ports/journal.ts'
 import { consoleLogger, type Logger, safeLogger } from '../ports/logger.ts'
 import type { RegisteredPrincipal } from '../ports/register.ts'
 import type { ReadUntrustedSchema, Validate } from '../ports/validate.ts'
-import type { AgentSetup, ApprovalOptions, Instructions } from '../scopes/agent/agent-scope.ts'
 import type { CallTypes } from '../tool/call-record.ts'
 import { schemaFault } from '../tool/json-schema.ts'
 import type { ToolList } from '../tool/tool.ts'
+import type { AgentSetup, ApprovalOptions, Instructions } from './scope/agent-scope.ts'
 
 export interface AgentOptions<
   C extends StandardSchemaV1 | undefined = undefined,

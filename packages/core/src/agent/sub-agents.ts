@@ -1,6 +1,6 @@
-import type { AgentScope } from '../scopes/agent/agent-scope.ts'
 import type { FlowLabels } from '../tool/flow.ts'
 import type { ToolGuard } from '../tool/tool-guard.ts'
+import type { AgentScope } from './scope/agent-scope.ts'
 
 /** The parts of an agent that delegating agents use. */
 interface Known {

@@ -1,9 +1,9 @@
 import { lastCalls } from '../messages/history.ts'
 import { cloneJson, equalJson } from '../messages/json.ts'
-import type { RequestedCall } from '../scopes/tool/tool-call.ts'
-import type { Turn } from '../scopes/turn/turn.ts'
-import type { Resume } from '../scopes/turn/turn-options.ts'
 import type { Approval, Decision } from '../tool/approval.ts'
+import type { RequestedCall } from '../turn/tool-call.ts'
+import type { Turn } from '../turn/turn.ts'
+import type { Resume } from '../turn/turn-options.ts'
 
 /** Returns the pending calls that have a decision, to run now. */
 export function decidedCalls({ session }: Turn, { suspension, decisions, records }: Resume): RequestedCall[] {

@@ -5,13 +5,13 @@ import { cloneJson, equalJson } from '../messages/json.ts'
 import type { ApprovalRecord } from '../messages/message.ts'
 import { digestOf, isSealOf, sameSeal, sealOf } from '../ports/seal.ts'
 import { tenantOf } from '../ports/tenant.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
-import type { Resume } from '../scopes/turn/turn-options.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 import type { PendingCall, SuspendedCall } from '../state/snapshot.ts'
 import { bindingOf, pendingCalls } from '../state/suspension.ts'
 import type { Decision } from '../tool/approval.ts'
 import { checkArgs, formatIssues } from '../tool/check-args.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
+import type { Resume } from '../turn/turn-options.ts'
 import { type Approver, approverOf, checkRight } from './approvers.ts'
 
 /** Valid decisions, with the ids of the calls in this session that they apply to. */
@@ -204,13 +204,13 @@ async function checkRecord(
   denies: boolean,
 ): Promise<void> {
   const { clock, approvals } = session.agent.setup
-  const part = session.history.pending().find((part) => part.callId === callId)
+  const pending = session.history.pending().find((part) => part.callId === callId)
   const sealed = await isSealOf(record.token, bindingOf(callId, record), approvals.secret)
   const inside = record.inner === undefined || record.inside === (await digestOf(record.inner))
   const ran = record.ran === undefined || record.args === (await digestOf(record.ran))
-  const sameRequest = equalJson(part?.approvalRequest, record.approvalRequest)
+  const sameRequest = equalJson(pending?.approvalRequest, record.approvalRequest)
   const same =
-    sameRequest && inside && ran && part?.name === record.name && record.sent === (await digestOf(part?.args))
+    sameRequest && inside && ran && pending?.name === record.name && record.sent === (await digestOf(pending?.args))
   if (!sealed || !same)
     fail(
       'approval.forged',

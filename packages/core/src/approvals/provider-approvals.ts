@@ -1,7 +1,7 @@
 import type { Part, ToolCallPart } from '../messages/message.ts'
 import { isSealOf, type Secrets, sealOf } from '../ports/seal.ts'
 import { tenantOf } from '../ports/tenant.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
 
 type ApprovalSubject = Pick<ToolCallPart, 'callId' | 'name' | 'args' | 'approvalRequest'>
 

@@ -1,11 +1,11 @@
 import { cloneJson } from '../messages/json.ts'
 import { digestOf, sealOf } from '../ports/seal.ts'
 import { identityOf, tenantOf } from '../ports/tenant.ts'
-import { type PendingSuspension, ToolCall } from '../scopes/tool/tool-call.ts'
-import type { Turn } from '../scopes/turn/turn.ts'
 import type { SuspendedCall } from '../state/snapshot.ts'
 import { bindingOf } from '../state/suspension.ts'
 import { isClientTool } from '../tool/client-tool.ts'
+import { type PendingSuspension, ToolCall } from '../turn/tool-call.ts'
+import type { Turn } from '../turn/turn.ts'
 
 /** Stores what the turn needs to resume after a decision: the suspended calls and their seals. */
 export async function suspend(turn: Turn): Promise<void> {
@@ -13,8 +13,8 @@ export async function suspend(turn: Turn): Promise<void> {
   const before = session.suspension?.calls ?? {}
   const calls: Record<string, SuspendedCall> = {}
   for (const { callId } of session.history.pending()) {
-    const call = newlySuspended.find((call): call is ToolCall => call instanceof ToolCall && call.callId === callId)
-    const record = call === undefined ? before[callId] : await recordOf(call)
+    const made = newlySuspended.find((call): call is ToolCall => call instanceof ToolCall && call.callId === callId)
+    const record = made === undefined ? before[callId] : await recordOf(made)
     if (record !== undefined) calls[callId] = record
   }
   // The loop has already advanced to the step after the suspended one.

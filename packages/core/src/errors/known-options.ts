@@ -2,7 +2,6 @@ import { AlliumError } from './allium-error.ts'
 import type { ErrorCode } from './codes.ts'
 import { describe } from './describe.ts'
 import { isNear, unknownName } from './nearest.ts'
-import { isPlain } from './plain.ts'
 
 /** Every key of an options type. A key that is missing here, or that the type does not have, is a compile error. */
 export type KeysOf<O> = Readonly<Record<O extends unknown ? keyof O : never, true>>
@@ -45,7 +44,8 @@ export function checkOptions(
   if (options === undefined) return
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new AlliumError(code, `${what} takes an object of options, not ${describe(options)}.`)
-  if (!isPlain(options)) return
+  const prototype: unknown = Object.getPrototypeOf(options)
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return
   for (const name in options)
     if (known[name] !== true) throw unknownOption(name, Object.keys(known), what, code, elsewhere ?? {})
 }

@@ -10,8 +10,11 @@ interface Observer {
 
 /** Observers never affect a run. Their errors and rejections only go to `observer:error`, and nothing waits for them. */
 export class Observers {
-  /** No list is empty. Each change makes a new list, so that an event only reaches the observers that existed when it was emitted. */
-  readonly #lists = new Map<string, readonly Observer[]>()
+  /**
+   * The observers of each event that has any, so that the object of another event need not be built. Each change makes a
+   * new list, so that an event only reaches the observers that existed when it was emitted.
+   */
+  readonly events = new Map<string, readonly Observer[]>()
 
   on(name: string, listener: Listener): void {
     this.#add(name, { listener, once: false })
@@ -26,11 +29,6 @@ export class Observers {
     this.#keep(name, (one) => one.listener !== listener)
   }
 
-  /** Whether there are observers, so that the event object is worth building. */
-  has(name: string): boolean {
-    return this.#lists.has(name)
-  }
-
   /** Passes the same event object to all observers, so each event needs its own object. Its JSON contains no thrown errors. */
   emit(name: string, event: object): void {
     if ((event as { error?: unknown }).error !== undefined && Object.isExtensible(event)) jsonSafe(event)
@@ -39,19 +37,19 @@ export class Observers {
   }
 
   #of(name: string): readonly Observer[] {
-    return this.#lists.get(name) ?? none
+    return this.events.get(name) ?? none
   }
 
   #add(name: string, observer: Observer): void {
     const list = this.#of(name)
     const isThere = list.some(({ listener, once }) => listener === observer.listener && once === observer.once)
-    if (!isThere) this.#lists.set(name, [...list, observer])
+    if (!isThere) this.events.set(name, [...list, observer])
   }
 
   #keep(name: string, stays: (observer: Observer) => boolean): void {
     const list = this.#of(name).filter(stays)
-    if (list.length > 0) this.#lists.set(name, list)
-    else this.#lists.delete(name)
+    if (list.length > 0) this.events.set(name, list)
+    else this.events.delete(name)
   }
 
   /** Removes a `once` observer. Returns false if a nested event has already called it. */

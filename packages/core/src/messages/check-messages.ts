@@ -1,10 +1,26 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
-import type { Message, Part, ToolCallPart } from './message.ts'
+import { copyMessage } from './json.ts'
+import type { Input, Message, Part, ToolCallPart } from './message.ts'
 
 const roles = new Set(['system', 'user', 'assistant', 'tool'])
 const parts = new Set(['text', 'reasoning', 'image', 'file', 'custom', 'tool-call', 'tool-result'])
+
+/** Returns the messages of an input, as copies that the run owns. */
+export function toMessages(input: Input): Message[] {
+  if (typeof input === 'string') return [{ role: 'user', content: input }]
+  const list: unknown = Array.isArray(input) ? input : [input]
+  const messages = list as Message[]
+  if (messages.length === 0 || messages[0] === undefined)
+    throw new AlliumError(
+      'message.invalid',
+      `The input of a run must be a string, a message or a list of messages, not ${describe(input)}.`,
+    )
+  for (const [i, message] of messages.entries()) checkMessage(message, `input[${i}]`)
+  checkInput(messages)
+  return messages.map(copyMessage)
+}
 
 /** Throws unless `value` is a message: a known role, and text or known parts as content. */
 export function checkMessage(
@@ -53,7 +69,7 @@ export function checkHistory(history: unknown): asserts history is Message[] {
 }
 
 /** Throws unless each tool call of an input has its result there, because no tool runs for it. */
-export function checkInput(messages: readonly Message[]): void {
+function checkInput(messages: readonly Message[]): void {
   const broken = (at: number, what: string) => {
     const fix = 'Give each call one result behind it, in a tool message, or leave both out.'
     throw new AlliumError('message.invalid', `input[${at}] ${what}. ${fix}`)

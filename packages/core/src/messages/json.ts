@@ -1,4 +1,3 @@
-import { isPlain } from '../errors/plain.ts'
 import { binaryOf } from './base64.ts'
 import type { Message } from './message.ts'
 
@@ -8,7 +7,7 @@ export function cloneJson<T>(value: T): T {
   if (Array.isArray(value)) return value.map(cloneJson) as T
   if (value instanceof Map) return new Map(cloneJson([...value])) as T
   if (value instanceof Set) return new Set(cloneJson([...value])) as T
-  if (!isPlain(value)) return value
+  if (!isPlainObject(value)) return value
   // A spread copies all fields at once, and few of them are nested.
   const copy: Record<string, unknown> = { ...(value as Record<string, unknown>) }
   for (const key in copy) {
@@ -23,7 +22,7 @@ export function cloneJson<T>(value: T): T {
 export function freezeJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   if (Array.isArray(value)) for (const item of value) freezeJson(item)
-  else if (isPlain(value)) for (const key in value) freezeJson(value[key])
+  else if (isPlainObject(value)) for (const key in value) freezeJson(value[key])
   else return value
   return Object.freeze(value)
 }
@@ -75,4 +74,15 @@ export function jsonOf(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Whether JSON shows nothing of an object, as of a stream, an iterator, a promise or a response. */
+export function isOpaque(value: object): boolean {
+  return Symbol.asyncIterator in value || (!isPlainObject(value) && Object.keys(value).length === 0)
+}
+
+/** Whether a value is an object literal, of any realm, or has no prototype. Class instances are not plain. */
+export function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }

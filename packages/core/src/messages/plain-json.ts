@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import { isPlain } from '../errors/plain.ts'
 import { base64Of, bytesOf } from './base64.ts'
+import { isPlainObject } from './json.ts'
 import { classOf } from './to-plain.ts'
 
 /**
@@ -29,7 +29,7 @@ export function fromJson(text: string, blob?: (reference: unknown) => unknown): 
   } catch (cause) {
     throw new AlliumError('state.invalid', 'The text is not JSON: it was cut or changed. Nothing was read.', { cause })
   }
-  return text.includes('"$') ? read(value, blob === undefined ? tags : { ...tags, $blob: blob }) : value
+  return text.includes('"$') ? read(value, blob === undefined ? ownTags : { ...ownTags, $blob: blob }) : value
 }
 
 type Path = (string | number)[]
@@ -78,7 +78,7 @@ function number(value: number): string {
 
 function object(value: object, to: Writing): string {
   if (Array.isArray(value)) return list(value, to)
-  if (isPlain(value)) return fields(value as Record<string, unknown>, to)
+  if (isPlainObject(value)) return fields(value as Record<string, unknown>, to)
   const blob = reference(value, to)
   if (blob !== undefined) return blob
   // Base64 needs no escaping.
@@ -158,7 +158,7 @@ function unreadable(what: string, cause?: unknown): AlliumError {
   return new AlliumError('state.invalid', `The text has ${what}. Nothing was read.`, { cause })
 }
 
-const tags: Tags = {
+const ownTags: Tags = {
   $bytes: (text: string) => bytesOf(textIn(text)),
   $url: (text: string) => new URL(textIn(text)),
   $date: (text: string) => new Date(new Date(textIn(text)).toISOString()),

@@ -1,4 +1,4 @@
-import { isOpaque, isPlain } from '../errors/plain.ts'
+import { isOpaque, isPlainObject } from './json.ts'
 
 /** Maximum nesting depth. */
 const maxDepth = 100
@@ -102,7 +102,7 @@ class Conversion {
         [...value].map((item, i) => this.#member(String(i), item) ?? null),
       )
     const isWhole = isOpaque(value)
-    if (isWhole || !isPlain(value)) this.#lose(`an instance of ${classOf(value)}`, undefined, isWhole)
+    if (isWhole || !isPlainObject(value)) this.#lose(`an instance of ${classOf(value)}`, undefined, isWhole)
     const copy: Record<string, unknown> = Object.create(null)
     for (const key of Object.keys(value)) {
       const member = this.#member(this.#text(key), (value as Record<string, unknown>)[key])

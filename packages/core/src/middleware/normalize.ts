@@ -3,8 +3,8 @@ import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
 import { isNear, unknownName } from '../errors/nearest.ts'
-import { isPlain } from '../errors/plain.ts'
 import { isThenable } from '../errors/thenable.ts'
+import { isPlainObject } from '../messages/json.ts'
 import type { ScopeName } from '../onion/hook.ts'
 import { formatIssues } from '../tool/check-args.ts'
 import { type AnyMiddleware, type Layer, type LayerOrder, scopeNames, type ToMiddleware } from './middleware.ts'
@@ -68,7 +68,7 @@ function layer(given: unknown, config: unknown): Layer {
  */
 function checkKeys(name: string, given: object, known: readonly string[], where = ''): void {
   const strange =
-    isPlain(given) && Object.keys(given).find((key) => !known.includes(key) && (where || !isOwn(given, key)))
+    isPlainObject(given) && Object.keys(given).find((key) => !known.includes(key) && (where || !isOwn(given, key)))
   if (strange)
     throw invalid(
       `The layer "${name}" has ${where}the unknown key "${strange}". ${unknownName(stem(strange), known)}`,

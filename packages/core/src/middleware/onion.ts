@@ -103,8 +103,8 @@ export function storesSession({ session, order }: AnyMiddleware): boolean {
 /** Puts the parent's inherited layers around a sub-agent's onion. Cached for each pair. @throws AlliumError `tool.invalid` */
 export function inheritOnion(parent: Onion, child: Onion, tools: ToolRegistry): Onion {
   if (!parent.model.some(isInherited) && !parent.tool.some(isInherited)) return child
-  const ofParent = inherited.get(parent) ?? new WeakMap<Onion, Onion>()
-  inherited.set(parent, ofParent)
+  const ofParent = joinedOnions.get(parent) ?? new WeakMap<Onion, Onion>()
+  joinedOnions.set(parent, ofParent)
   let onion = ofParent.get(child)
   if (onion === undefined) {
     onion = { ...child, model: joined(parent.model, child.model), tool: joined(parent.tool, child.tool) }
@@ -114,7 +114,8 @@ export function inheritOnion(parent: Onion, child: Onion, tools: ToolRegistry): 
   return onion
 }
 
-const inherited = new WeakMap<Onion, WeakMap<Onion, Onion>>()
+/** By the parent's onion and the child's. */
+const joinedOnions = new WeakMap<Onion, WeakMap<Onion, Onion>>()
 const isInherited = ({ inherit }: Hook): boolean => inherit === true
 const isInnermost = ({ innermost }: Hook): boolean => innermost === true
 
@@ -131,7 +132,7 @@ function wrapHooks(wrappers: readonly Layer[], scope: ScopeName, hooks: readonly
   return [...hooks, around].map((hook) => {
     const layer = hook === around ? undefined : hook.name
     const others = wrappers.filter(({ name }) => name !== hook.name)
-    const run = others.reduce((run, { spec }) => spec.wrapHooks?.({ layer, scope, run }) ?? run, hook.run)
+    const run = others.reduce((inner, { spec }) => spec.wrapHooks?.({ layer, scope, run: inner }) ?? inner, hook.run)
     return { ...hook, run }
   })
 }

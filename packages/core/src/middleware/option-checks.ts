@@ -1,6 +1,6 @@
 import { describe } from '../errors/describe.ts'
 import { unknownName } from '../errors/nearest.ts'
-import { isPlain } from '../errors/plain.ts'
+import { isPlainObject } from '../messages/json.ts'
 
 /** The reason why a check failed. */
 export interface Violation {
@@ -95,7 +95,7 @@ export function some<T>(of: Check<T>): Check<T[]> {
 export function record<T>(of: Check<T>): Check<Record<string, T>> {
   return (value) =>
     isObject(value)
-      ? first(Object.entries(value).map(([key, field]) => within(`[${JSON.stringify(key)}]`, of(field))))
+      ? first(Object.entries(value).map(([key, item]) => within(`[${JSON.stringify(key)}]`, of(item))))
       : violation(value, 'to be an object')
 }
 
@@ -117,7 +117,7 @@ export function shape<O>(fields: Declaration<O>): Check<O> {
   const known = Object.keys(fields)
   return (value) => {
     if (!isObject(value)) return violation(value, 'to be an object')
-    const strange = isPlain(value) ? Object.keys(value).find((key) => !known.includes(key)) : undefined
+    const strange = isPlainObject(value) ? Object.keys(value).find((key) => !known.includes(key)) : undefined
     if (strange !== undefined) return within(`.${strange}`, unknown(strange, known))
     return first(known.map((key) => within(`.${key}`, field(fields[key as keyof O], value[key]))))
   }

@@ -113,15 +113,15 @@ export function modelId(ref: KnownModel): string {
 /** Describes a value that is not a model, with a fix for the known mistakes. */
 export function describeModel(value: unknown): string {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
-  const { doStream, doEmbed, doGenerate, modelId, languageModel } = (isObject ? value : {}) as Record<string, unknown>
-  if (typeof languageModel === 'function')
+  const given = (isObject ? value : {}) as Record<string, unknown>
+  if (typeof given.languageModel === 'function')
     return 'a provider of the AI SDK was given: name a model of it, fromAiSdk(provider("…")) of @allium/providers'
-  if (typeof doEmbed === 'function')
-    return `the embedding model ${describe(modelId)} was given, which returns no text: pass a language model`
-  if (typeof doGenerate === 'function' && typeof doStream !== 'function')
-    return `the image, speech or transcription model ${describe(modelId)} was given: pass a language model`
-  if (typeof doStream !== 'function') return `${describe(value)} was given`
-  return `the AI SDK model ${describe(modelId)} was given: make it one with fromAiSdk(model) of @allium/providers`
+  if (typeof given.doEmbed === 'function')
+    return `the embedding model ${describe(given.modelId)} was given, which returns no text: pass a language model`
+  if (typeof given.doGenerate === 'function' && typeof given.doStream !== 'function')
+    return `the image, speech or transcription model ${describe(given.modelId)} was given: pass a language model`
+  if (typeof given.doStream !== 'function') return `${describe(value)} was given`
+  return `the AI SDK model ${describe(given.modelId)} was given: make it one with fromAiSdk(model) of @allium/providers`
 }
 
 /** Returns a model or a string unchanged, and adapts another library's model. Returns undefined for any other value. */

@@ -1,8 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { checkOptions, keysOf } from '../errors/known-options.ts'
-import { isOpaque } from '../errors/plain.ts'
-import { equalJson } from '../messages/json.ts'
+import { equalJson, isOpaque } from '../messages/json.ts'
 import { type Message, type Part, type ProviderMetadata, type ToolCallPart, textOf } from '../messages/message.ts'
 import { cleanUsage, type Usage } from '../messages/usage.ts'
 import type { FinishChunk, FinishReason, ModelWarning } from './chunk.ts'
@@ -119,7 +118,7 @@ export function responseMessage({ text, toolCalls, message }: ModelResponse): Me
 
 function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[]): Message {
   const before = typeof message.content === 'string' ? [] : message.content
-  const sameText = textOf(message) === text
+  const keepsText = textOf(message) === text
   const called = new Set(before.map((part) => (part.type === 'tool-call' ? part.callId : undefined)))
   const content: Part[] = before.filter(
     (part) =>
@@ -128,9 +127,9 @@ function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[])
       part.type === 'custom' ||
       // The result of a call in an earlier answer.
       (part.type === 'tool-result' && !called.has(part.callId)) ||
-      (sameText && part.type === 'text'),
+      (keepsText && part.type === 'text'),
   )
-  if (text !== '' && (!sameText || before.length === 0)) content.push({ type: 'text', text })
+  if (text !== '' && (!keepsText || before.length === 0)) content.push({ type: 'text', text })
   for (const { callId, name, args, providerExecuted, approvalRequest } of toolCalls) {
     const old = before.find((part): part is ToolCallPart => part.type === 'tool-call' && part.callId === callId)
     const { approvalRequest: _, ...rest } = old ?? {}

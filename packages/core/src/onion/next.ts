@@ -28,7 +28,7 @@ export function succeed(attempt: Attempt, value: unknown): void {
   if (!isThenable(given)) return delivered(caller, attempt, given)
   attempt.$state = State.flushing
   given.then(
-    (value) => delivered(caller, attempt, value),
+    (flushed) => delivered(caller, attempt, flushed),
     (error) => fail(attempt, error),
   )
 }
@@ -210,7 +210,7 @@ function exited(attempt: Attempt, value: unknown): void {
   if (!isThenable(result)) return succeed(attempt, result)
   attempt.$state = State.flushing
   result.then(
-    (value) => succeed(attempt, value),
+    (awaited) => succeed(attempt, awaited),
     (error) => fail(attempt, error),
   )
 }
@@ -262,8 +262,8 @@ function promiseOf(attempt: Attempt): Promise<unknown> {
 
 /** The attempt whose promise is being created. With one shared executor, no promise needs a closure. */
 let promised: Attempt | undefined
-const executor = (resolve: (value: unknown) => void, reject: (error: unknown) => void): void => {
+const executor = (resolve: (value: unknown) => void, rejectPromise: (error: unknown) => void): void => {
   if (promised === undefined) return
   promised.$resolve = resolve
-  promised.$reject = reject
+  promised.$reject = rejectPromise
 }

@@ -21,15 +21,15 @@ export class Capabilities {
     this.#outer = outer
   }
 
-  provide<T>(capability: Capability<T>, value: T): void {
+  provide<T>(key: Capability<T>, value: T): void {
     this.#values ??= new Map()
-    this.#values.set(capability.name, value)
+    this.#values.set(key.name, value)
   }
 
   /** Returns undefined if no layer provides it. */
-  find<T>(capability: Capability<T>): T | undefined {
-    if (this.#values?.has(capability.name) === true) return this.#values.get(capability.name) as T
-    return this.#outer?.find(capability)
+  find<T>(key: Capability<T>): T | undefined {
+    if (this.#values?.has(key.name) === true) return this.#values.get(key.name) as T
+    return this.#outer?.find(key)
   }
 }
 
@@ -43,12 +43,12 @@ interface Finds {
  *
  * @throws AlliumError `capability.missing`
  */
-export function inject<T>(ctx: Finds, capability: Capability<T>): T {
-  const value = ctx.find(capability)
+export function inject<T>(ctx: Finds, key: Capability<T>): T {
+  const value = ctx.find(key)
   if (value !== undefined) return value
   throw new AlliumError(
     'capability.missing',
-    `Nothing provides the capability "${capability.name}" here. Register a layer that provides it before this one.`,
-    { details: { capability: capability.name } },
+    `Nothing provides the capability "${key.name}" here. Register a layer that provides it before this one.`,
+    { details: { capability: key.name } },
   )
 }

@@ -1,5 +1,4 @@
-import { isPlain } from '../errors/plain.ts'
-import { canonicalJson } from '../messages/json.ts'
+import { canonicalJson, isPlainObject } from '../messages/json.ts'
 
 /**
  * Returns the SHA-256 of a JSON-like value in base64url, for keys and comparisons. Key order does not matter, and bytes count. Lists
@@ -74,7 +73,7 @@ function isMade(digest: string | Promise<string>): digest is string {
 /** Whether nothing in it can change. Bytes, dates and URLs are mutable. */
 function isDeepFrozen(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
-  if (!Object.isFrozen(value) || !(Array.isArray(value) || isPlain(value))) return false
+  if (!Object.isFrozen(value) || !(Array.isArray(value) || isPlainObject(value))) return false
   return Object.values(value).every(isDeepFrozen)
 }
 
@@ -83,7 +82,7 @@ function largeIn(value: unknown): (Uint8Array | string)[] {
   if (typeof value === 'string' && value.length > 1e6) return [value]
   if (typeof value !== 'object' || value === null) return []
   if (value instanceof Uint8Array) return [value]
-  return Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(largeIn) : []
+  return Array.isArray(value) || isPlainObject(value) ? Object.values(value).flatMap(largeIn) : []
 }
 
 /** Replaces bytes by digests in a copy. A value without any stays the same object, whose digest may be cached. */
@@ -98,7 +97,7 @@ function withDigests(value: unknown, digests: ReadonlyMap<unknown, string>): unk
 function listsIn(value: unknown): (readonly object[])[] {
   if (typeof value !== 'object' || value === null) return []
   if (isMessages(value)) return [value]
-  return Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(listsIn) : []
+  return Array.isArray(value) || isPlainObject(value) ? Object.values(value).flatMap(listsIn) : []
 }
 
 /** Marks lists with a key that starts with NUL. Real keys that start with NUL get another NUL, so that no value can look like a list. */
@@ -107,7 +106,7 @@ function withLists(value: unknown, lists: ReadonlyMap<object, string>): unknown 
   const digests = lists.get(value)
   if (digests !== undefined) return { '\0messages': digests }
   if (Array.isArray(value)) return value.map((item) => withLists(item, lists))
-  if (!isPlain(value)) return value
+  if (!isPlainObject(value)) return value
   const entries = Object.entries(value).map(([key, item]) => [
     key.startsWith('\0') ? `\0${key}` : key,
     withLists(item, lists),

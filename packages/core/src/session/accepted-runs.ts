@@ -2,18 +2,18 @@ import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { boundFault } from '../errors/known-options.ts'
 import { silence } from '../errors/thenable.ts'
-import { type Partial, type RunResult, withPartial } from '../loop/run-result.ts'
-import { endTurn } from '../loop/run-turn.ts'
-import { notStored } from '../loop/stored-turn.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
-import type { Turn } from '../scopes/turn/turn.ts'
+import { type Partial, type RunResult, withPartial } from '../turn/run-result.ts'
+import { endTurn } from '../turn/run-turn.ts'
+import { notStored } from '../turn/stored-turn.ts'
+import type { Turn } from '../turn/turn.ts'
 import { AbortableWaits } from './abortable-waits.ts'
 import { AgentRun } from './agent-run.ts'
-import { type Beginning, isPlain, outputOfStored, runTurn, runWrapped } from './begin-run.ts'
+import { type Beginning, outputOfStored, runTurn, runWrapped, startsAtOnce } from './begin-run.ts'
 import { LiveRun, reportUnhandled, type Settled } from './live-run.ts'
 import type { Opening } from './opening.ts'
 import { checkRunOptions, type RunOptions, type Task } from './options.ts'
 import { fingerprintOf } from './run-fingerprint.ts'
+import type { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 import { endAsStored } from './stored-run.ts'
 
@@ -38,19 +38,19 @@ export class AcceptedRuns {
   /** Accepts a run, or refuses it: then the run rejects. A repeated request gets the run of its key. */
   start(task: Task<unknown>): AgentRun {
     const options = task.options ?? {}
-    const { readerTimeout: silence = this.#scope.agent.setup.readerTimeout } = options
+    const { readerTimeout = this.#scope.agent.setup.readerTimeout } = options
     const key = keyWithin(options)
     const fingerprint = key === undefined ? '' : fingerprintOf(task)
     const known = key === undefined ? undefined : this.#host.keys.find(this.#scope, key)
     if (known?.fingerprint === fingerprint) return known.run
-    const run = new LiveRun(this.#scope.agent.setup.clock, silence)
+    const run = new LiveRun(this.#scope.agent.setup.clock, readerTimeout)
     const started = new AgentRun(run)
     const waits = this.#runs.length > 0
     const refusal =
       (known && this.#reused(key)) ??
       this.#refusal(waits) ??
       optionFault(options, task.decisions !== undefined) ??
-      boundFault('readerTimeout', silence, 'run.options')
+      boundFault('readerTimeout', readerTimeout, 'run.options')
     if (refusal !== undefined) {
       this.#withNothing(refusal, run)
       run.result = Promise.reject(refusal)
@@ -149,7 +149,8 @@ export class AcceptedRuns {
     const { run, task } = begin
     try {
       run.follow(task.options.signal)
-      if (!waits && this.#opening.openAtOnce() && isPlain(begin)) return runTurn(begin, {}).then(() => this.#end(run))
+      if (!waits && this.#opening.openAtOnce() && startsAtOnce(begin))
+        return runTurn(begin, {}).then(() => this.#end(run))
     } catch (error) {
       return this.#failed(run, error)
     }

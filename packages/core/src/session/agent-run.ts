@@ -1,9 +1,9 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { LayerEvent, StreamEvent } from '../events/events.ts'
-import type { Partial, RunResult } from '../loop/run-result.ts'
-import type { Steered } from '../scopes/turn/steering.ts'
 import type { State } from '../state/state-store.ts'
 import type { CallTypes } from '../tool/call-record.ts'
+import type { Partial, RunResult } from '../turn/run-result.ts'
+import type { Steered } from '../turn/steering.ts'
 import type { LiveRun } from './live-run.ts'
 import { checkSteerOptions, type SteerInput, type SteerOptions, toSteered } from './steer-input.ts'
 

@@ -1,8 +1,8 @@
 import { around } from '../onion/around.ts'
 import type { WrappedRun } from '../ports/around.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
+import type { SessionScope } from './scope/session-scope.ts'
 
 /** What a run has besides its kind. A rewind and a closing session have nothing of it. */
 type Details = Partial<Omit<WrappedRun, 'kind' | 'signal' | 'turnId'>> & { readonly turnId?: string | undefined }

@@ -1,15 +1,15 @@
-import type { RunResult } from '../loop/run-result.ts'
-import { runLayers } from '../loop/run-turn.ts'
-import { endedTurn } from '../loop/stored-turn.ts'
-import { toMessages } from '../messages/input.ts'
+import { toMessages } from '../messages/check-messages.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
-import { inheritedInputs } from '../scopes/turn/inputs.ts'
-import type { Turn } from '../scopes/turn/turn.ts'
+import { inheritedInputs } from '../turn/inputs.ts'
+import type { RunResult } from '../turn/run-result.ts'
+import { runLayers } from '../turn/run-turn.ts'
+import { endedTurn } from '../turn/stored-turn.ts'
+import type { Turn } from '../turn/turn.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import { aroundRun } from './around-run.ts'
 import type { LiveRun } from './live-run.ts'
 import type { Task } from './options.ts'
+import type { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 import { delegated, isRestartable, outputOf, type Prepared, prepare, runDetails, storedAsOf, turnOf } from './task.ts'
 
@@ -22,7 +22,7 @@ export interface Beginning {
 }
 
 /** Whether a run has nothing to wait for before its turn. */
-export function isPlain({ task: { decisions, options }, scope }: Beginning): boolean {
+export function startsAtOnce({ task: { decisions, options }, scope }: Beginning): boolean {
   if (decisions !== undefined || options.output !== undefined || options.clientTools !== undefined) return false
   if (scope.registered.aroundRun !== undefined) return false
   return !isRestartable(options, scope) && inheritedInputs(scope).length === 0

@@ -1,7 +1,7 @@
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
-import type { Turn } from '../scopes/turn/turn.ts'
-import type { RunEvents } from '../scopes/turn/turn-options.ts'
+import type { RunEvents } from '../stream/event-queue.ts'
 import { contentKinds } from '../stream/transforms.ts'
+import type { Turn } from '../turn/turn.ts'
 
 type Parent = Pick<Turn, 'location' | 'send'>
 

@@ -1,12 +1,12 @@
 import { messageOf } from '../errors/describe.ts'
-import { entryOf } from '../loop/stored-turn.ts'
 import { equalJson } from '../messages/json.ts'
 import type { Cancel } from '../onion/cancel.ts'
-import { SessionAttempt } from '../scopes/session/context.ts'
-import { ScopeLifecycle } from '../scopes/session/scope-lifecycle.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
+import { entryOf } from '../turn/stored-turn.ts'
 import { AbortableWaits } from './abortable-waits.ts'
 import { aroundRun } from './around-run.ts'
+import { SessionAttempt } from './scope/context.ts'
+import { ScopeLifecycle } from './scope/scope-lifecycle.ts'
+import type { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 import { SharedWork } from './shared-work.ts'
 
@@ -155,7 +155,7 @@ export class Opening {
 
   #tell(type: 'session:start' | 'session:end'): void {
     const { agent, id } = this.#scope
-    if (agent.observers.has(type)) agent.observers.emit(type, { type, sessionId: id })
+    if (agent.observers.events.has(type)) agent.observers.emit(type, { type, sessionId: id })
   }
 }
 

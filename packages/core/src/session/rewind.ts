@@ -1,12 +1,12 @@
-import { entryOf } from '../loop/stored-turn.ts'
 import { equalJson } from '../messages/json.ts'
 import type { Message } from '../messages/message.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { Snapshot } from '../state/snapshot.ts'
+import { entryOf } from '../turn/stored-turn.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import { aroundRun } from './around-run.ts'
 import type { LiveRun } from './live-run.ts'
+import type { SessionScope } from './scope/session-scope.ts'
 
 /**
  * Restores the session to its state after a turn. In the store, this is an entry that truncates the history.

@@ -1,4 +1,4 @@
-import { toMessages } from '../messages/input.ts'
+import { toMessages } from '../messages/check-messages.ts'
 import { canonicalJson } from '../messages/json.ts'
 import { formOf } from '../output/option.ts'
 import type { Task } from './options.ts'

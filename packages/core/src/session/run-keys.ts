@@ -1,6 +1,6 @@
 import { sessionKeyOf } from '../ports/tenant.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { AgentRun } from './agent-run.ts'
+import type { SessionScope } from './scope/session-scope.ts'
 
 interface Known {
   readonly run: AgentRun

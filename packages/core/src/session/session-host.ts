@@ -1,8 +1,8 @@
+import type { AgentScope } from '../agent/scope/agent-scope.ts'
 import type { DisplayTransform, Middleware, Usable } from '../middleware/middleware.ts'
 import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { SessionKey } from '../ports/session-store.ts'
-import type { AgentScope } from '../scopes/agent/agent-scope.ts'
 import type { RunKeys } from './run-keys.ts'
 
 export interface Abortable {

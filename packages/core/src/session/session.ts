@@ -6,7 +6,6 @@ import type { OutputOf, OutputOption } from '../output/option.ts'
 import { randomIds } from '../ports/ids.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
 import type { SessionKey } from '../ports/session-store.ts'
-import { SessionScope } from '../scopes/session/session-scope.ts'
 import type { Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
@@ -22,6 +21,7 @@ import {
   type RunOptions,
 } from './options.ts'
 import { rewind, snapshotAt } from './rewind.ts'
+import { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 import { toolsOf } from './task.ts'
 
@@ -206,8 +206,8 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   /** Returns the scope if it has been loaded from the store, so that a stored session is never mistaken for an empty one. */
   #known(): SessionScope {
     const { storageLayer } = this.#host
-    const { ownId, agent } = this.#scope
-    const isNew = ownId && agent.setup.ids === randomIds
+    const { isAnonymous, agent } = this.#scope
+    const isNew = isAnonymous && agent.setup.ids === randomIds
     const isRead = this.#opening.before !== undefined
     if (this.#opening.reached || (!isRead && (storageLayer === undefined || isNew))) return this.#scope
     const reason = isRead

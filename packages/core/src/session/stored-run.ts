@@ -2,15 +2,15 @@ import { AbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import type { RunStatus } from '../events/events.ts'
-import { type RunResult, withPartial } from '../loop/run-result.ts'
 import { jsonOf } from '../messages/json.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
-import type { RunEvents } from '../scopes/turn/turn-options.ts'
+import type { RunEvents } from '../stream/event-queue.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 import { suspendedResult, type ToolResult } from '../tool/tool-result.ts'
+import { type RunResult, withPartial } from '../turn/run-result.ts'
+import type { SessionScope } from './scope/session-scope.ts'
 
 /**
  * Ends a run like a stored one: emits its text at once and its end, and returns its result.
@@ -75,9 +75,9 @@ function callsOf({ calls = [], messages }: StoredTurn): ToolCallRecord[] {
   const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
   return calls.map(({ status, ...call }) => {
     const { callId } = call
-    const part = parts.find((part): part is ToolResultPart => part.type === 'tool-result' && part.callId === callId)
-    if (part === undefined) return { ...call, result: suspendedResult(callId) }
-    const { content, isError, json, approval } = part
+    const stored = parts.find((part): part is ToolResultPart => part.type === 'tool-result' && part.callId === callId)
+    if (stored === undefined) return { ...call, result: suspendedResult(callId) }
+    const { content, isError, json, approval } = stored
     const result: ToolResult = { callId, content, status }
     if (isError === true) result.isError = true
     else if (typeof content === 'string') result.value = json === true ? jsonOf(content) : content

@@ -1,23 +1,26 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import { turnRing } from '../loop/turn-ring.ts'
-import { toMessages } from '../messages/input.ts'
+import { toMessages } from '../messages/check-messages.ts'
 import { inheritOnion } from '../middleware/onion.ts'
 import { type AdaptModel, describeModel, type KnownModel, knownModel, type ToolDef } from '../model/model.ts'
+import { modelRing } from '../model/scope/ring.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { OutputPlan } from '../output/plan.ts'
 import { isDirect, type Journal } from '../ports/journal.ts'
 import { contentDigestOf } from '../ports/seal.ts'
 import type { UntrustedSchema } from '../ports/validate.ts'
-import type { SessionScope } from '../scopes/session/session-scope.ts'
-import { inheritedInputs, throughInputLayers } from '../scopes/turn/inputs.ts'
-import { Turn } from '../scopes/turn/turn.ts'
-import type { Began, Resume, RunEvents } from '../scopes/turn/turn-options.ts'
+import type { RunEvents } from '../stream/event-queue.ts'
 import { clientTool, maxClientTools, partlyChecked } from '../tool/client-tool.ts'
+import { toolRing } from '../tool/scope/ring.ts'
+import { inheritedInputs, throughInputLayers } from '../turn/inputs.ts'
+import { Turn, type TurnRings } from '../turn/turn.ts'
+import type { Began, Resume } from '../turn/turn-options.ts'
+import { turnRing } from '../turn/turn-ring.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import { EventForwarder } from './event-forwarder.ts'
 import type { Task } from './options.ts'
 import { requestOf } from './run-fingerprint.ts'
+import type { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 
 /** Returns the plan for structured output, if the run has the option `output`. */
@@ -32,6 +35,8 @@ export async function outputOf<C>(task: Task<C>, scope: SessionScope): Promise<O
     scope.agent.warnOnce(`output:${unchecked[0]}`, partlyChecked('of the option output', unchecked))
   return plan
 }
+
+const rings: TurnRings = { turn: turnRing, model: modelRing, tool: toolRing }
 
 /** Creates the turn of a run from its input and options. Discards suspended calls, unless the run resumes them. */
 export function turnOf<C>(
@@ -49,7 +54,7 @@ export function turnOf<C>(
   const model = options.model === undefined ? setup.model : runModel(options.model, setup.adaptModel)
   scope.beginRun(resume !== undefined)
   const forwarder = scope.parent === undefined ? undefined : new EventForwarder(events, scope.parent.$turn, setup.name)
-  const turn = new Turn(turnRing, scope, {
+  const turn = new Turn(rings, scope, {
     input: messages,
     resume,
     context,

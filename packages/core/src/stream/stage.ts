@@ -1,8 +1,7 @@
 import type { ContentChunk, TextDelta } from '../model/chunk.ts'
 import type { Assembly } from './assembly.ts'
-import { chainTransforms } from './chain.ts'
 import { Forwarded } from './forwarded.ts'
-import type { PipeLink } from './pipe-link.ts'
+import { PipeLink } from './pipe-link.ts'
 import { pushAll, type Sink } from './sink.ts'
 import { checkChunk, type OnChunk, type StreamEnd, type Transforms } from './transforms.ts'
 
@@ -163,3 +162,31 @@ function isPlainText(chunk: ContentChunk): chunk is TextDelta {
 
 /** The error that ends the pipes of an answer that was restarted. */
 const startedAgain = new Error('Another attempt of the model call has begun.')
+
+/** Chains a layer's transforms in the order of registration. `end` receives the output of the last one. */
+function chainTransforms(
+  layer: string,
+  { steps }: Transforms,
+  end: Pick<Sink, 'push'>,
+): { entry: Pick<Sink, 'push'>; pipes: PipeLink[] } {
+  const pipes: PipeLink[] = []
+  let entry = end
+  for (const step of [...steps].reverse()) {
+    if ('map' in step) entry = mapLink(layer, step.map, entry)
+    else pipes.unshift((entry = new PipeLink(layer, step.pipe, entry)))
+  }
+  return { entry, pipes }
+}
+
+function mapLink(layer: string, map: OnChunk, out: Pick<Sink, 'push'>): Pick<Sink, 'push'> {
+  return {
+    push(chunk) {
+      const mapped = map(chunk)
+      if (mapped === undefined || mapped === chunk) return out.push(chunk)
+      if (mapped === null) return
+      if (!Array.isArray(mapped)) return out.push(checkChunk(mapped as ContentChunk, layer))
+      for (const one of mapped) checkChunk(one, layer)
+      return pushAll(out, mapped)
+    },
+  }
+}

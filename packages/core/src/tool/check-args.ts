@@ -53,8 +53,8 @@ function checkJsonSchema(
   if (validate === undefined || jsonSchema === undefined) return { value: args }
   const judged = (issues: readonly StandardSchemaV1.Issue[]): CheckedArgs =>
     issues.length === 0 ? { value: args } : { issues }
-  const issues = validate(jsonSchema, args)
-  return isThenable(issues) ? issues.then(judged, failed) : judged(issues)
+  const found = validate(jsonSchema, args)
+  return isThenable(found) ? found.then(judged, failed) : judged(found)
 }
 
 function outcome(result: StandardSchemaV1.Result<unknown>): CheckedArgs {

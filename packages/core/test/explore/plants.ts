@@ -110,7 +110,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   'onion/cancel.ts': [
     ['    this.#released = false\n    this.#outer.on(this)\n', '', 'a signal read late never aborts'],
   ],
-  'scopes/model/ring.ts': [
+  'model/scope/ring.ts': [
     [
       'i < chunks.length && isOpen(attempt)',
       'i < chunks.length',
@@ -141,7 +141,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'what a layer held back in pipes is no part of its answer',
     ],
   ],
-  'scopes/model/provider-call.ts': [
+  'model/scope/provider-call.ts': [
     ['    this.#count()\n    this.#reading.begin()', '    this.#reading.begin()', 'physical calls are not counted'],
     [
       '    if (!isOpen(core)) return\n    this.#came = true',
@@ -149,7 +149,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'chunks come after their attempt was left',
     ],
   ],
-  'scopes/model/reading.ts': [
+  'model/scope/reading.ts': [
     ['    this.#request.abort(reason)\n', '', 'a provider is not told that its call is over'],
     ['    if (iterator?.return === undefined) return', '    return', 'streams are not closed'],
     [
@@ -158,7 +158,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a provider is not held back',
     ],
   ],
-  'scopes/tool/ring.ts': [
+  'tool/scope/ring.ts': [
     [
       'caller.$own || caller.$borrowed ? { ...fields, args: cloneJson(fields.args) } : fields',
       'fields',
@@ -167,15 +167,15 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['  if (sticky !== undefined) return sticky\n', '', 'an outer layer undoes a deny'],
     ['    if (caller.$hook?.reenters === true) return\n', '', 'a retried tool gets the arguments of the failed try'],
   ],
-  'scopes/tool/running.ts': [
+  'tool/scope/running.ts': [
     ['    core.$timedOut = true\n', '', 'a tool acts after its timeout'],
     ['      outcome.abandoned(core, reason)\n', '', 'a tool that was left is waited for'],
     ['    lifecycle.deadlines.remove(deadline)\n', '', 'timeouts of tools that are done stay'],
   ],
-  'scopes/tool/execute-tool.ts': [
+  'tool/scope/execute-tool.ts': [
     ['if (!changed && core.$number === 1)', 'if (!changed)', 'a second try gets what the first made of its arguments'],
   ],
-  'scopes/turn/turn-lifecycle.ts': [
+  'turn/turn-lifecycle.ts': [
     ['if (this.isSettled || (this.end', 'if ((this.end', 'an abort changes how a decided run ends'],
     [
       "(this.end !== undefined && (this.end.kind !== 'failed' || kind === 'failed'))",
@@ -191,7 +191,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['    this.gracePeriod.begin()\n', '', 'a run waits for ever for what hangs'],
     ['    for (const abandonWait of this.#pending ?? []) abandonWait(reason)\n', '', 'a left loop waits on'],
   ],
-  'scopes/turn/turn.ts': [
+  'turn/turn.ts': [
     ['    if (this.hasEnded) return\n    if (this.display', '    if (this.display', 'events follow turn:end'],
     [
       'if (!this.lifecycle.isSettled) this.stopReason ??= reason',
@@ -204,7 +204,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'how a run ends is never decided',
     ],
   ],
-  'scopes/turn/context.ts': [
+  'turn/attempt-in-turn.ts': [
     [
       'if (!isLate(this)) this.$turn.send(event)',
       'if (true) this.$turn.send(event)',
@@ -220,7 +220,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a layer that has returned changes fields',
     ],
   ],
-  'scopes/turn/once.ts': [
+  'turn/once.ts': [
     ['      () => (known.made = undefined),\n', '      () => {},\n', 'a once that failed is never tried again'],
     [
       '(known.made as Promise<T>).catch(() => this.run(key, fn))',
@@ -228,7 +228,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a rejection of once goes to all who share it',
     ],
   ],
-  'scopes/turn/grace-period.ts': [
+  'turn/grace-period.ts': [
     [
       '    for (const layer of [...abandonment.layers].reverse()) reject(layer, layer.$outcome)\n',
       '',
@@ -240,7 +240,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a turn ends before what was left has unwound',
     ],
   ],
-  'scopes/turn/answer.ts': [
+  'turn/answer.ts': [
     [
       '    if (!this.#transcript.dropUnseen()) return\n',
       '    if (true) return\n',
@@ -274,10 +274,10 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'an own answer takes back what was said before tools',
     ],
   ],
-  'scopes/turn/transcript.ts': [
+  'turn/transcript.ts': [
     ["    this.#history.closePending('Cancelled.')\n", '', 'a cut run leaves calls without a result'],
   ],
-  'scopes/turn/output-sink.ts': [
+  'turn/output-sink.ts': [
     [
       'if (chunk === anotherAnswer) this.begin()\n      else {',
       'if (chunk !== anotherAnswer) {',
@@ -303,7 +303,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['    this.#close({ error: reason })\n', '', 'a pipe that was killed is not told'],
     ['      if (this.#dead) return\n', '', 'a pipe that was killed still yields'],
   ],
-  'loop/tool-step.ts': [
+  'turn/tool-step.ts': [
     ['if (step.runs) emitEnd(turn, cancel(step))\n', 'void step\n', 'a tool that began is not told to end'],
     ['    if (this.#closed) return\n    const own', '    const own', 'a tool is told to end twice'],
     [
@@ -317,11 +317,11 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'tools begin after the end of the run',
     ],
   ],
-  'loop/run-turn.ts': [
+  'turn/run-turn.ts': [
     ['  if (unwinding !== undefined) await unwinding\n', '', 'a turn ends before what was left has unwound'],
     ['    answer.dropUnseen()\n', '', 'a cut run keeps what no reader saw'],
   ],
-  'loop/turn-ring.ts': [
+  'turn/turn-ring.ts': [
     [
       '    if (callIndex === 0 && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)\n',
       '',
@@ -329,14 +329,14 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ],
     ['    turn.lifecycle.abandonLoop(reason)\n', '', 'a left loop runs on'],
   ],
-  'loop/step.ts': [
+  'turn/step.ts': [
     [
       '  callEnded(call, response, followed)\n  turn.lifecycle.throwIfOver()\n',
       '  callEnded(call, response, followed)\n',
       'tools begin where the run has ended',
     ],
   ],
-  'loop/loop.ts': [
+  'turn/loop.ts': [
     ['if (turn.stepIndex >= turn.maxSteps)', 'if (turn.stepIndex > turn.maxSteps)', 'a turn has one step too many'],
     ['turn.stopReason === undefined && !turn.isSuspended', '!turn.isSuspended', 'a stop does not end the loop'],
   ],

@@ -14,7 +14,7 @@ import { Tester, workerArgs } from './tester.ts'
  */
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'onion/,stream/,scopes/' },
+    only: { type: 'string', default: 'onion/,stream/,agent/scope/,session/scope/,turn/,model/scope/,tool/scope/' },
     concurrency: { type: 'string', default: '2' },
     again: { type: 'boolean' },
     quick: { type: 'boolean' },

@@ -1,0 +1,185 @@
+import { AbandonedError } from '../../errors/abort-error.ts'
+import { isAlliumError } from '../../errors/allium-error.ts'
+import { watch } from '../../errors/thenable.ts'
+import { withoutApprovals } from '../../messages/history.ts'
+import { cleanUsage, type Usage } from '../../messages/usage.ts'
+import { isOpen } from '../../onion/attempt.ts'
+import { fail, succeed, whenDone } from '../../onion/next.ts'
+import type { Emit } from '../../ports/journal.ts'
+import { contentDigestOf, digestOf } from '../../ports/seal.ts'
+import { resolveModel } from '../../session/scope/resolve-model.ts'
+import { Assembly } from '../../stream/assembly.ts'
+import { streamedBy } from '../../stream/streamed.ts'
+import { Counted } from '../../turn/physical-call.ts'
+import type { Fingerprint } from '../../turn/steps.ts'
+import type { ContentChunk, FinishChunk } from '../chunk.ts'
+import { isModel, type Model, modelId } from '../model.ts'
+import { addFinish, type ModelResponse } from '../response.ts'
+import type { ModelAttempt } from './context.ts'
+import { ProviderRequest, Reading, type Taker } from './reading.ts'
+import { UniqueCallIds } from './unique-call-ids.ts'
+
+/** The core of the model scope: one provider call, through the journal, into the stream. */
+export function callProvider(core: ModelAttempt): void {
+  const { model } = core.$fields
+  core.$call.model = modelId(model)
+  if (isModel(model)) return new ProviderCall(core, model).run()
+  whenDone(core, resolveModel(core.$turn.session, model), (resolved) => new ProviderCall(core, resolved).run())
+}
+
+/** One provider call. Its chunks go outward, and its finish makes the response. */
+class ProviderCall {
+  readonly #core: ModelAttempt
+  readonly #model: Model
+  readonly #assembly: Assembly
+  #ids: UniqueCallIds | undefined
+  #reading: Reading | undefined
+  #request: ProviderRequest | undefined
+  #counted: Counted | undefined
+  /** Whether a chunk arrived. */
+  #came = false
+
+  constructor(core: ModelAttempt, model: Model) {
+    this.#core = core
+    this.#model = model
+    this.#assembly = new Assembly(model.id)
+    core.$work = this
+  }
+
+  run(): void {
+    const { $turn: turn, $call: call, $number } = this.#core
+    if (turn.steps === undefined) return this.#read(this)
+    const step = {
+      work: (emit: Emit<ContentChunk>) => this.#step(emit),
+      emit: (chunk: ContentChunk) => this.take(chunk),
+      fingerprint: () => modelFingerprint(this.#core),
+    }
+    watch(
+      turn.steps.run(this.#core, `model:${call.callIndex}:${$number}`, step),
+      (finish) => this.finished(finish as FinishChunk),
+      (error) => this.#stepFailed(error),
+    )
+  }
+
+  /** Sends a chunk outward. Returns a promise if the sender has to wait before the next one. */
+  take(chunk: ContentChunk): void | PromiseLike<void> {
+    const core = this.#core
+    if (!isOpen(core)) return
+    this.#came = true
+    if ('callId' in chunk) this.#ids ??= new UniqueCallIds(core.$turn.session, this.#assembly)
+    const named = this.#ids === undefined ? chunk : this.#ids.name(chunk)
+    this.#assembly.add(named)
+    return core.$sink?.push(named)
+  }
+  finished(finish: FinishChunk): void {
+    if (!isOpen(this.#core)) return
+    try {
+      this.#answer(finish)
+    } catch (error) {
+      this.failed(error)
+    }
+  }
+  failed(error: unknown): void {
+    this.#close(reportedUsage(error))
+    fail(this.#core, error)
+  }
+  /** Cancels the call, because the attempt was abandoned. */
+  abandon(reason: unknown): void {
+    this.#close()
+    this.#reading?.abandon(reason)
+  }
+
+  #step(emit: Emit<ContentChunk>): Promise<FinishChunk> {
+    // The attempt was over before the journal started the step.
+    if (!isOpen(this.#core)) return Promise.reject(this.#abandonedReason(this.#core.$outcome))
+    return new Promise((finished, failed) =>
+      this.#read({
+        take: emit,
+        finished,
+        failed: (error) => {
+          this.#close(reportedUsage(error))
+          failed(isOpen(this.#core) ? error : this.#abandonedReason(error))
+        },
+      }),
+    )
+  }
+
+  #stepFailed(error: unknown): void {
+    // A replayed call may have failed before its first chunk, so it is not counted yet.
+    if (isOpen(this.#core)) this.#count()
+    if (error instanceof AbandonedError) void this.#core.$turn.steps?.abandonAgain(this.#core, error)
+    else this.failed(error)
+  }
+  #abandonedReason(reason: unknown): unknown {
+    return this.#core.$turn.steps?.abandonedReason(this.#core, reason)
+  }
+
+  #read(taker: Taker): void {
+    const request = new ProviderRequest(this.#core)
+    this.#request = request
+    this.#reading = new Reading(this.#model, request, taker)
+    this.#count()
+    this.#reading.begin()
+  }
+
+  /** Counts the call, once. It has started or is replayed. */
+  #count(): Counted {
+    if (this.#counted !== undefined) return this.#counted
+    this.#counted = new Counted(this.#core, this.#model)
+    this.#core.$call.physical.push(this.#counted)
+    return this.#counted
+  }
+  /** Ends the call and counts its usage. */
+  #close(reported?: Partial<Usage>): void {
+    if (this.#counted === undefined && !this.#came) return
+    const sent = () => this.#request ?? new ProviderRequest(this.#core)
+    this.#count().close(reported, this.#came ? this.#assembly : undefined, sent)
+  }
+
+  #answer(finish: FinishChunk): void {
+    succeed(this.#core, this.#respond(finish))
+  }
+
+  #respond(finish: FinishChunk): ModelResponse {
+    const assembly = this.#assembly
+    const counted = this.#count()
+    this.#close(finish.usage ?? {})
+    assembly.close()
+    this.#core.$streamed = streamedBy(assembly)
+    const toolCalls = assembly.toolCalls()
+    const { text, reasoning } = assembly
+    const message = assembly.message(toolCalls)
+    const model = this.#model.id
+    const usage = { ...counted.usage }
+    const response: ModelResponse = { text, toolCalls, finishReason: finish.reason, usage, model, message }
+    if (reasoning !== undefined) response.reasoning = reasoning
+    addFinish(response, finish)
+    return response
+  }
+}
+
+/** Returns the usage that a provider reported with a failed call. */
+function reportedUsage(error: unknown): Partial<Usage> | undefined {
+  if (!isAlliumError(error, 'model.failed')) return undefined
+  const reported = cleanUsage(error.details.usage as Partial<Usage> | undefined, 1)
+  return reported.inputTokens + reported.outputTokens > 0 ? reported : undefined
+}
+
+/**
+ * Returns the fingerprint of a model call: the model, and the conversation as it is in the history, before layers
+ * change it.
+ */
+async function modelFingerprint({ $call: call, $fields, $turn: turn }: ModelAttempt): Promise<Fingerprint> {
+  const { settings, toolDefs, toolChoice, responseFormat } = $fields
+  const [history, given, tools, instructions] = await Promise.all([
+    contentDigestOf(turn.session.history.items.map(withoutApprovals)),
+    digestOf({ settings, toolChoice, responseFormat }),
+    digestOf(toolDefs),
+    digestOf(turn.system ?? null),
+  ])
+  return {
+    type: 'step:input',
+    must: { model: call.model, history },
+    may: { settings: given, 'tool definitions': tools, instructions },
+  }
+}

@@ -1,0 +1,189 @@
+import type { CustomEvent, StreamEvent } from '../events/events.ts'
+import { add, continues, joinable, ownCopy } from '../messages/join-deltas.ts'
+import type { Clock } from '../ports/clock.ts'
+import { contentKinds } from './transforms.ts'
+
+/** Receives the events of a run. A returned promise tells the provider to wait for the reader. */
+export interface RunEvents {
+  push(event: StreamEvent | CustomEvent): void | Promise<void>
+  /** Stops backpressure: the provider no longer waits for the reader. */
+  flow?(): void
+}
+
+type Event = StreamEvent | CustomEvent
+type Result = IteratorResult<Event, undefined>
+
+interface Taker {
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+/**
+ * Buffers the events of a run for its reader. Without a reader, the run continues and adjacent text is merged. With a
+ * reader, an unread chunk makes the provider wait. Other events never wait. A reader that leaves a chunk unread for
+ * `silence` milliseconds counts as gone until its next read.
+ */
+export class EventQueue implements RunEvents {
+  readonly #clock: Clock
+  readonly #silence: number | false
+  readonly #events = new Fifo<Event>()
+  #takers: Fifo<Taker> | undefined
+  /** Whether a chunk of an answer has arrived. */
+  begun = false
+  #merged: Event | undefined
+  #reading = false
+  #flowing = false
+  #closed = false
+  #end: { error?: unknown } | undefined
+  #room: { readonly promise: Promise<void>; readonly since: number; free(): void } | undefined
+  /** One timer for all waits of a run, because most chunks wait only a few microtasks. */
+  #disarm: (() => void) | undefined
+
+  constructor(clock: Clock, silence: number | false) {
+    this.#clock = clock
+    this.#silence = silence
+  }
+
+  push(event: Event): void | Promise<void> {
+    if (this.#closed || this.#end !== undefined) return
+    this.begun ||= contentKinds.has(event.type)
+    const taker = this.#takers?.shift()
+    if (taker !== undefined) return taker.resolve({ value: event, done: false })
+    const holds = this.#reading && !this.#flowing
+    if (!holds && joinable.has(event.type) && this.#merge(event)) return
+    this.#events.push(event)
+    if (holds && contentKinds.has(event.type)) return this.#wait()
+  }
+
+  /** Ends the events. The reader gets the error, if there is one, after the last event. */
+  finish(end: { error?: unknown }): void {
+    this.#end = end
+    this.#stopTimer()
+    this.#dismiss()
+  }
+
+  /** Stops waiting for the reader. */
+  flow(): void {
+    this.#flowing = true
+    this.#stopTimer()
+    this.#free()
+  }
+
+  /** The reader has left. Drops all events. */
+  close(): void {
+    this.#closed = true
+    this.#events.clear()
+    this.#stopTimer()
+    this.#dismiss()
+    this.#free()
+  }
+
+  next(): Promise<Result> {
+    this.#reading = true
+    this.#merged = undefined
+    const event = this.#events.shift()
+    if (this.#events.length === 0) this.#free()
+    if (event !== undefined) return Promise.resolve({ value: event, done: false })
+    if (this.#closed || this.#end !== undefined) return this.#atEnd()
+    this.#takers ??= new Fifo()
+    const takers = this.#takers
+    return new Promise((resolve, reject) => takers.push({ resolve, reject }))
+  }
+
+  #atEnd(): Promise<Result> {
+    const end = this.#end ?? {}
+    this.#end = {}
+    return 'error' in end && !this.#closed ? Promise.reject(end.error) : Promise.resolve(over)
+  }
+
+  /** Ends the pending reads. */
+  #dismiss(): void {
+    for (let taker = this.#takers?.shift(); taker !== undefined; taker = this.#takers?.shift())
+      this.#atEnd().then(taker.resolve, taker.reject)
+  }
+
+  #merge(event: Event): boolean {
+    const { last } = this.#events
+    if (!continues(last, event)) return false
+    if (last !== this.#merged) this.#events.replaceLast((this.#merged = ownCopy(last)))
+    add(this.#merged as typeof last, event)
+    return true
+  }
+
+  #wait(): Promise<void> {
+    if (this.#room !== undefined) return this.#room.promise
+    let free = () => {}
+    const promise = new Promise<void>((resolve) => (free = resolve))
+    this.#room = { promise, since: this.#silence === false ? 0 : this.#clock.monotonic(), free }
+    if (this.#silence !== false) this.#disarm ??= this.#arm(this.#silence)
+    return promise
+  }
+
+  #arm(ms: number): () => void {
+    return this.#clock.after(ms, () => this.#ring(), { idle: true })
+  }
+
+  #ring(): void {
+    this.#disarm = undefined
+    if (this.#room === undefined || this.#silence === false) return
+    const left = this.#room.since + this.#silence - this.#clock.monotonic()
+    if (left > 0) this.#disarm = this.#arm(left)
+    else {
+      this.#reading = false
+      this.#free()
+    }
+  }
+
+  #stopTimer(): void {
+    this.#disarm?.()
+    this.#disarm = undefined
+  }
+
+  #free(): void {
+    const room = this.#room
+    this.#room = undefined
+    room?.free()
+  }
+}
+
+const over: IteratorReturnResult<undefined> = { value: undefined, done: true }
+
+/** A queue with constant-time `shift()`. `Array.shift()` moves all remaining items of a long array. */
+class Fifo<T> {
+  #items: (T | undefined)[] = []
+  #head = 0
+
+  get length(): number {
+    return this.#items.length - this.#head
+  }
+
+  get last(): T | undefined {
+    return this.#items.at(-1)
+  }
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  replaceLast(item: T): void {
+    this.#items[this.#items.length - 1] = item
+  }
+
+  shift(): T | undefined {
+    // The common case is a reader that keeps up. `pop()` keeps the array's allocation.
+    if (this.#head === 0 && this.#items.length < 2) return this.#items.pop()
+    const item = this.#items[this.#head]
+    this.#items[this.#head++] = undefined
+    if (this.length === 0) this.clear()
+    else if (this.#head > 1000 && this.#head > this.length) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
+    }
+    return item
+  }
+
+  clear(): void {
+    this.#items.length = 0
+    this.#head = 0
+  }
+}

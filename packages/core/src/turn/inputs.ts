@@ -1,0 +1,64 @@
+import type { TurnView } from '../contexts/turn.ts'
+import { checkMessage } from '../messages/check-messages.ts'
+import type { Message } from '../messages/message.ts'
+import type { InputStep } from '../session/scope/parent-call.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
+
+/** Passes the messages through some steps, one after the other, and returns the result. */
+export async function throughInputLayers(
+  messages: readonly Message[],
+  steps: readonly InputStep[],
+): Promise<Message[]> {
+  const kept: Message[] = []
+  for (const message of messages) {
+    let now: Message | null = message
+    for (const { fn, layer, ctx = layer } of steps) {
+      const given: Message | null | undefined | void = await fn(now, { steered: false, ctx })
+      if (given !== undefined) now = given
+      if (now === null) break
+    }
+    if (now !== null) kept.push(now)
+  }
+  return kept
+}
+
+/** Passes a steered message through the layers. A block rejects only this message. */
+export async function throughSteerLayers(message: Message, steps: readonly InputStep[]): Promise<Message | null> {
+  let now = message
+  for (const { fn, layer, ctx = layer } of steps) {
+    layer.$inspectsSteered = true
+    try {
+      const given = await fn(now, { steered: true, ctx })
+      if (given === null) return null
+      if (given === undefined) continue
+      checkMessage(given, `The message from "${layer.$hook?.name}"`, 'layer.result')
+      now = given
+    } finally {
+      layer.$inspectsSteered = false
+    }
+  }
+  return now
+}
+
+/** Returns the inputs of the parent agents' layers that this session's agent inherits, outermost first. */
+export function inheritedInputs(session: SessionScope): readonly InputStep[] {
+  return inheritedFrom(session, session, 1)
+}
+
+function inheritedFrom(target: SessionScope, { parent }: SessionScope, levels: number): readonly InputStep[] {
+  if (parent === undefined) return []
+  const { session, inputs = [] } = parent.$turn
+  const inherited = inputs.filter(({ layer }) => layer.$hook?.inherit === true)
+  return [
+    ...inheritedFrom(target, session, levels + 1),
+    ...inherited.map(({ fn, layer }) => ({ fn, layer, ctx: contextInside(layer, target, levels) })),
+  ]
+}
+
+/** Returns a layer's context for a sub-agent's input. Its effects are logged with the call. */
+function contextInside(layer: InputStep['layer'], session: SessionScope, levels: number): TurnView {
+  return Object.create(layer, {
+    $view: { value: undefined, writable: true },
+    $effects: { value: { session, levelsUp: levels + (layer.$hook?.levelsUp ?? 0) } },
+  })
+}

@@ -1,0 +1,87 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { messageOf } from '../errors/describe.ts'
+import { noUsage } from '../messages/usage.ts'
+import type { StoredStatus, StoredTurn } from '../ports/session-store.ts'
+import type { SessionScope } from '../session/scope/session-scope.ts'
+import { codeOf, statusOf, storedReasonOf } from './run-result.ts'
+import type { Turn } from './turn.ts'
+
+/** Returns a run in the form that stores use: its changes to the history, and the session's state after it. */
+export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
+  const { session, turnId, rootId, startedAt, usage, answer, options, records, toolCalls } = turn
+  const stored: StoredTurn = {
+    ...entryOf(session, status, Math.min(session.stored, session.history.changedFrom), turnId),
+    rootId,
+    startedAt,
+    usage: { ...usage },
+    answer: answer.output,
+    records: [...(records ?? [])],
+    calls: toolCalls.map(({ callId, name, args, result }) => ({ callId, name, args, status: result.status })),
+  }
+  if (options.resume?.suspension !== undefined) stored.resumes = options.resume.suspension.turnId
+  const [reason, code] = [storedReasonOf(turn), codeOf(turn)]
+  if (reason !== undefined) stored.reason = reason
+  if (code !== undefined) stored.code = code
+  if (answer.response !== undefined) stored.finishReason = answer.response.finishReason
+  return Object.assign(stored, options.storedAs)
+}
+
+/**
+ * Returns a turn that has ended, to be stored.
+ *
+ * @throws if another process continues the run, so that its outcome here is not final; or if the run differs from its recording, so that
+ * the code that began it can still continue it
+ */
+export function endedTurn(turn: Turn): StoredTurn {
+  const { end } = turn.lifecycle
+  if (codeOf(turn) === 'journal.diverged') throw end?.error
+  turn.isLost = turn.journal.takenOver === true
+  if (turn.isLost)
+    throw end?.error ?? new AlliumError('run.interrupted', `Another process continues the run "${turn.turnId}".`)
+  return storedTurn(turn, statusOf(turn))
+}
+
+/** Returns the current session as an entry, with the history from an index on. */
+export function entryOf(session: SessionScope, status: StoredStatus, from: number, id?: string): StoredTurn {
+  const { version, name, clock } = session.agent.setup
+  const { history: messages, ...rest } = session.snapshot(from)
+  const turnId = id ?? session.nextTurnId()
+  const now = clock.now()
+  return {
+    turnId,
+    rootId: turnId,
+    agent: name,
+    ...(version !== undefined && { version }),
+    status,
+    startedAt: now,
+    ...(status !== 'running' && { endedAt: now }),
+    usage: noUsage(),
+    answer: null,
+    records: [],
+    from,
+    messages,
+    rest,
+  }
+}
+
+/**
+ * A wrapper of an ended run has failed. This fails the run too, unless it has ended early.
+ *
+ * @returns a function that rolls the run back, or keeps it to be stored with the next one
+ */
+export function notStored(turn: Turn, error: unknown): () => void {
+  const { session, turnId, lifecycle } = turn
+  if (!turn.isLost) {
+    if (lifecycle.end === undefined) lifecycle.close('failed', error)
+    // The run already ends with another error, so its caller does not get this one.
+    else if (lifecycle.end.error !== error)
+      session.agent.setup.logger.error(`The session "${session.id}" could not be stored: ${messageOf(error)}`, {
+        error,
+        turnId,
+      })
+  }
+  return () => {
+    const ran = turn.toolCalls.some(({ result: { status } }) => status === 'ok' || status === 'error')
+    session.onNotStored(turn.options.resume !== undefined || ran)
+  }
+}

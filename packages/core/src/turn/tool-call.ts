@@ -1,0 +1,108 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { cloneJson } from '../messages/json.ts'
+import type { ApprovalRecord } from '../messages/message.ts'
+import type { ToolCall as CallOfModel } from '../model/response.ts'
+import type { Inner, SuspendedCall, SuspendRequest } from '../state/snapshot.ts'
+import type { Approval, Decision } from '../tool/approval.ts'
+import type { RegisteredTool } from '../tool/registry.ts'
+import { deniedResult, suspendedResult, type ToolResult } from '../tool/tool-result.ts'
+import type { Turn } from './turn.ts'
+import { TurnCall } from './turn-call.ts'
+
+type Args = Record<string, unknown>
+
+/** A tool call that this agent answers. */
+export interface RequestedCall {
+  readonly call: CallOfModel
+  /** Its index among the calls of the answer. */
+  readonly index: number
+  /** Why the arguments are not a complete JSON object. */
+  readonly problem: string | undefined
+  readonly approval: Approval | undefined
+  /** Whether the approver gave other arguments than the model. */
+  readonly isEdited?: boolean
+  /** The stored record of the approval. */
+  readonly approvalRecord?: Omit<ApprovalRecord, 'at'> | undefined
+  /** The suspended call, if the run resumes with it. */
+  readonly suspension: SuspendedCall | undefined
+  /** Decisions on the calls of a suspended sub-agent inside. */
+  readonly inner?: Record<string, Decision> | undefined
+}
+
+/** The details of a suspension by a layer or by the tool. */
+export interface PendingSuspension {
+  readonly request: SuspendRequest
+  /** The arguments at the time of the suspension. */
+  readonly args: Args
+  readonly layer: string | undefined
+  readonly inner: Inner | undefined
+}
+
+/** The arguments before any layer has seen them. */
+export interface SentArgs {
+  readonly args: Args
+  readonly invalid: readonly StandardSchemaV1.Issue[] | undefined
+  /** The error that the schema threw, for logs and observers. */
+  readonly cause?: unknown
+}
+
+/** One execution of one tool. It may have several attempts. */
+export class ToolCall extends TurnCall {
+  /** The denial. Sticky: nothing undoes it. */
+  denied: ToolResult | undefined
+  /** The result of a suspended call. Sticky, but a denial overrides it. */
+  suspended: ToolResult | undefined
+  /** The details of the suspension. Layers do not see it, because it contains the suspension of a sub-agent. */
+  pendingSuspension: PendingSuspension | undefined
+  /** Called with the arguments to show in records, when the core of the call is reached. */
+  begins: ((args: Args) => void) | undefined
+  /** Whether the provider that requested approval may run the call. */
+  permitted = false
+  /** The approval record of this run, if a layer asked an approver itself. */
+  approvalRecord: Omit<ApprovalRecord, 'at'> | undefined
+
+  constructor(
+    turn: Turn,
+    readonly requested: RequestedCall,
+    /** The arguments as the model sent them, and why they are invalid, if they are. */
+    readonly sent: SentArgs,
+    readonly registered: RegisteredTool | undefined,
+    /** The arguments as the schema parsed them. */
+    readonly parsed: unknown,
+  ) {
+    super(turn.rings.tool, turn.options.onion.tool, turn)
+  }
+
+  get callId(): string {
+    return this.requested.call.callId
+  }
+  get name(): string {
+    return this.requested.call.name
+  }
+
+  deny(reason: string): ToolResult {
+    this.denied ??= deniedResult(this.callId, reason)
+    return this.denied
+  }
+
+  /** Suspends this call, unless it is denied. The run ends after this step. */
+  suspend(
+    { $fields: { args } }: { $fields: { args: Args } },
+    request: SuspendRequest,
+    layer?: string,
+    inner?: Inner,
+  ): ToolResult {
+    if (this.suspended === undefined) {
+      this.suspended = suspendedResult(this.callId)
+      this.pendingSuspension = { request: cloneJson(request), args: cloneJson(args), layer, inner }
+    }
+    return this.denied ?? this.suspended
+  }
+
+  /** Applies a human's denial at the layer that suspended the call, so that the outer layers see a normal denial. */
+  applyDecision(layer: string | undefined): void {
+    const { approval, suspension } = this.requested
+    if (approval !== undefined && 'deny' in approval && layer !== undefined && suspension?.layer === layer)
+      this.deny(approval.deny)
+  }
+}
