@@ -72,10 +72,9 @@ function isMade(digest: string | Promise<string>): digest is string {
 }
 
 /** Whether nothing in it can change. Bytes, dates and URLs are mutable. */
-function isDeepFrozen(value: unknown): boolean {
+export function isDeepFrozen(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
-  if (!Object.isFrozen(value) || !(Array.isArray(value) || isPlain(value))) return false
-  return Object.values(value).every(isDeepFrozen)
+  return Object.isFrozen(value) && (Array.isArray(value) || isPlain(value)) && Object.values(value).every(isDeepFrozen)
 }
 
 /** Returns the bytes in a value, and texts of more than a million characters, such as base64 images. */
