@@ -1,6 +1,39 @@
 export type { Finding, Span } from '@allium/shared/detect'
 export type { Price, Prices } from '@allium/shared/prices'
 
+// Personal data
+
+export type { PiiType } from './pii/detectors.ts'
+export { type PiiOptions, type PiiStrategy, pii } from './pii/pii.ts'
+export type { PiiVault } from './pii/placeholders.ts'
+
+// Where data may flow
+
+export { type FlowEvent, type FlowOptions, type FlowSource, type FlowState, flow } from './flow/flow.ts'
+
+// Content of messages
+
+export { type ContentOptions, content, type FindingState } from './content/content.ts'
+export type { DetectorOptions } from './content/detector.ts'
+export { type FilesOptions, files } from './content/files.ts'
+export { type InjectionOptions, type InjectionState, injection } from './content/injection.ts'
+export type { InjectionDetector } from './content/injection-guard.ts'
+export { injectionScore } from './content/injection-score.ts'
+
+// Rules
+
+export { type ApproveOptions, approve } from './rules/approve.ts'
+export type { ApprovalRequest, HandlerDecision } from './rules/ask-handler.ts'
+export { type GuardCode, guardCodes } from './rules/block-options.ts'
+export type { GuardFound, GuardTarget } from './rules/guard-found.ts'
+export { type InputOptions, input } from './rules/input.ts'
+export { type JudgeOptions, type JudgeState, judge } from './rules/judge.ts'
+export { type OutputOptions, output } from './rules/output.ts'
+export { type ArgumentTest, type PolicyOptions, type PolicyRule, policy } from './rules/policy.ts'
+export type { FailureOptions } from './rules/run-check.ts'
+export type { Judged } from './rules/text-judge.ts'
+export type { Check, Verdict } from './rules/verdict.ts'
+
 // Limits
 
 export type { Per, Window } from './limits/account.ts'
@@ -26,31 +59,3 @@ export type { OnRateLimit, RateLimitEvent } from './limits/rate-limiter.ts'
 export type { Rate } from './limits/rate-rule.ts'
 export type { RateStore } from './limits/rate-store.ts'
 export { type TimeoutOptions, timeout } from './limits/timeout.ts'
-
-// Rules and approvals
-
-export { type ApprovalRequest, type ApproveOptions, approve, type HandlerDecision } from './rules/approve.ts'
-export { type GuardCode, guardCodes } from './rules/block-options.ts'
-export { type ArgumentTest, type PolicyOptions, type PolicyRule, policy } from './rules/policy.ts'
-
-// Content of messages
-
-export { type ContentOptions, content, type FindingState } from './content/content.ts'
-export type { DetectorOptions } from './content/detector.ts'
-export { type FilesOptions, files } from './content/files.ts'
-export { type InjectionOptions, type InjectionState, injection } from './content/injection.ts'
-export type { InjectionDetector } from './content/injection-guard.ts'
-export { injectionScore } from './content/injection-score.ts'
-export type { GuardFound, GuardTarget } from './rules/guard-found.ts'
-export { type InputOptions, input } from './rules/input.ts'
-export { type Judged, type JudgeOptions, type JudgeState, judge } from './rules/judge.ts'
-export { type OutputOptions, output } from './rules/output.ts'
-export type { FailureOptions } from './rules/run-check.ts'
-export type { Check, Verdict } from './rules/verdict.ts'
-
-// Personal data, and where data may flow
-
-export { type FlowEvent, type FlowOptions, type FlowSource, type FlowState, flow } from './flow/flow.ts'
-export type { PiiType } from './pii/detectors.ts'
-export { type PiiOptions, type PiiStrategy, pii } from './pii/pii.ts'
-export type { PiiVault } from './pii/placeholders.ts'

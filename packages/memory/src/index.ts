@@ -1,6 +1,7 @@
-export { type Compacted, type CompactState, compact } from './compact.ts'
+export { type CompactState, compact } from './compact.ts'
 export type { CompactOptions, CompactTrigger } from './compact-options.ts'
 export type { CompactView, ConversationSize } from './compact-view.ts'
+export type { Compacted } from './compactor.ts'
 export { type ExportedTurn, type ExportOptions, exportSessions } from './export-sessions.ts'
 export { type ImportOptions, importSessions } from './import-sessions.ts'
 export { type PersistOptions, persist } from './persist.ts'

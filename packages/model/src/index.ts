@@ -7,6 +7,7 @@ export { type DeepPartial, objectStream, type PartialAnswer } from './object-str
 export { type PromptCacheOptions, promptCache } from './prompt-cache.ts'
 export { type ModelRetry, type RetryOptions, retry } from './retry.ts'
 export { type ModelRoute, type RouteOptions, type RouteRule, route } from './route.ts'
-export { type SelectToolsOptions, type SelectToolsState, selectTools, type ToolsSelected } from './select-tools.ts'
+export { type SelectToolsOptions, type SelectToolsState, selectTools } from './select-tools.ts'
 export { type SettingsOptions, type SettingsSource, settings } from './settings.ts'
 export { type ModelStructured, type StructuredOptions, structured } from './structured.ts'
+export type { ToolsSelected } from './tool-picker.ts'

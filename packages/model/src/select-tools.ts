@@ -7,13 +7,10 @@ import {
   misconfigured,
   option,
   sum,
-  type ToolDef,
   type TypedMiddleware,
-  type Usage,
   withState,
 } from '@allium/core'
-import { resolveModel } from '@allium/core/context'
-import { createToolPicker } from './tool-picker.ts'
+import { ToolPicker } from './tool-picker.ts'
 
 type Names = readonly string[]
 
@@ -40,23 +37,6 @@ export interface SelectToolsOptions<Name extends string = string> {
 /** The tools of the turn's last call (null for all), and the tokens that picking has used in the session. */
 export type SelectToolsState<Name extends string> = Record<`${Name}:shown`, string[] | null> &
   Record<`${Name}:tokens`, number>
-
-/** A model has picked tools. */
-export interface ToolsSelected {
-  type: 'model:selectTools'
-  layer: string
-  /** The picked tools, the most useful one first. */
-  tools: string[]
-  model: string
-  inputTokens: number
-  outputTokens: number
-}
-
-declare module '@allium/core' {
-  interface AgentEvents {
-    'model:selectTools': ToolsSelected
-  }
-}
 
 const readOptions = layerOptions<SelectToolsOptions>('model:selectTools', {
   tools: option.either(option.list(option.text), option.fn),
@@ -94,7 +74,9 @@ export function selectTools<Name extends string = 'model:selectTools'>(
     throw misconfigured(as, 'needs either tools or a model that picks them.')
   if (!Number.isInteger(max) && max !== Number.POSITIVE_INFINITY)
     throw misconfigured(as, `needs max as a whole number, but ${max} was given.`)
-  const pickTools = model && createToolPicker(as, { max, hint, use })
+  const picker = model && new ToolPicker({ name: as, model, max, hint, use })
+  const namedTools = (ctx: ModelContext) =>
+    typeof tools === 'function' ? ctx.once('choice', () => tools(ctx), { per: 'attempt' }) : (tools ?? [])
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
@@ -104,7 +86,9 @@ export function selectTools<Name extends string = 'model:selectTools'>(
       [`${as}:tokens`]: sum(),
     },
     async model(ctx, next) {
-      const selected = new Set([...(await select(ctx)), ...always, ...requiredTools(ctx)])
+      const fixedNames = [...always, ...requiredTools(ctx)]
+      const chosenNames = await (picker === undefined ? namedTools(ctx) : picker.pick(ctx, fixedNames))
+      const selected = new Set([...chosenNames, ...fixedNames])
       const visibleTools = ctx.request.tools.filter(({ name }) => selected.has(name))
       ctx.toolDefs = visibleTools
       if (visibleTools.length === 0 && ctx.toolChoice === 'required') ctx.toolChoice = 'auto'
@@ -119,53 +103,10 @@ export function selectTools<Name extends string = 'model:selectTools'>(
     },
   })
   return withState<SelectToolsState<Name>>(layer)
-
-  async function select(ctx: ModelContext<Record<string, unknown>>): Promise<Names> {
-    if (typeof tools === 'function') return ctx.once('choice', () => tools(ctx), { per: 'attempt' })
-    if (pickTools === undefined) return tools ?? []
-    const previousSelection = ctx.state[`${as}:shown`] as string[] | null
-    if (previousSelection !== null) return previousSelection
-    const { request, principal, signal } = ctx
-    const fixedNames = new Set([...always, ...requiredTools(ctx)])
-    const candidates = request.tools.filter(({ name }) => !fixedNames.has(name))
-    if (candidates.length === 0 || (Number.isFinite(max) && candidates.length <= max)) return namesOf(candidates)
-    try {
-      const { names, usage, by, problem } = await pickTools({
-        candidates,
-        request,
-        principal,
-        signal,
-        model: () => resolveModel(ctx, model as ModelRef),
-        once: (fn) => ctx.once(`${as}:${ctx.callIndex}:${ctx.attempt}`, fn),
-      })
-      ctx.state[`${as}:tokens`] = usage.inputTokens + usage.outputTokens
-      if (names === undefined) throw problem
-      emitSelection(ctx, names, by, usage)
-      return names
-    } catch (error) {
-      if (signal.aborted) throw error
-      ctx.logger.warn(`"${as}" could not pick tools, so the model sees all of them.`, { error })
-      return namesOf(candidates)
-    }
-  }
-
-  function emitSelection(
-    ctx: ModelContext<Record<string, unknown>>,
-    names: string[],
-    by: string,
-    { inputTokens, outputTokens }: Usage,
-  ): void {
-    const event = { type: 'model:selectTools', layer: as, tools: names, model: by, inputTokens, outputTokens } as const
-    ctx.emit(event satisfies ToolsSelected)
-  }
 }
 
 /** Returns the tools that the call requires: the forced tool and the answer tool. */
 function requiredTools({ toolChoice, plan }: ModelContext<Record<string, unknown>>): string[] {
   const names = typeof toolChoice === 'object' ? [toolChoice.name] : []
   return plan.answerTool === undefined ? names : [...names, plan.answerTool]
-}
-
-function namesOf(tools: readonly ToolDef[]): string[] {
-  return tools.map(({ name }) => name)
 }

@@ -1,68 +1,99 @@
-import { Agent, type AnyMiddleware, type Model, type ToolDef, textOf, type Usage } from '@allium/core'
-import type { InnerRun, RequestView } from '@allium/core/internal'
+import { Agent, type AnyMiddleware, type ModelContext, type ModelRef, type ToolDef, textOf } from '@allium/core'
+import { resolveModel } from '@allium/core/context'
+import type { RequestView } from '@allium/core/internal'
 
-export interface ToolPickerOptions {
+/** A model has picked tools. */
+export interface ToolsSelected {
+  type: 'model:selectTools'
+  layer: string
+  /** The picked tools, the most useful one first. */
+  tools: string[]
+  model: string
+  inputTokens: number
+  outputTokens: number
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'model:selectTools': ToolsSelected
+  }
+}
+
+type Ctx = ModelContext<Record<string, unknown>>
+
+interface ToolPickerSettings {
+  readonly name: string
+  readonly model: ModelRef
   /** The maximum number of tools that it picks. */
-  max: number
-  hint: string | undefined
-  use: readonly AnyMiddleware[]
+  readonly max: number
+  readonly hint: string | undefined
+  readonly use: readonly AnyMiddleware[]
 }
 
-/** The call that tools are picked for. */
-export interface ToolSelectionRequest {
-  candidates: readonly ToolDef[]
-  request: RequestView
-  principal: unknown
-  signal: AbortSignal
-  /** Returns the picking model. */
-  model(): Promise<Model>
-  /** Runs the call once, even across a replay. */
-  once<T>(fn: (inner: InnerRun) => Promise<T>): Promise<T>
-}
+/** A small agent that picks tools by the user's last input, once per turn. */
+export class ToolPicker {
+  readonly #settings: ToolPickerSettings
+  readonly #agent: Agent
 
-/** The result of picking. It always has the usage; it has names only if the model returned some. */
-export interface ToolSelection {
-  usage: Usage
-  /** The id of the picking model. */
-  by: string
-  names: string[] | undefined
-  /** Why there are no names. */
-  problem?: unknown
-}
-
-/** Creates a small agent that picks tools by the user's last input. The returned function rejects when its model fails. */
-export function createToolPicker(
-  as: string,
-  { max, hint, use }: ToolPickerOptions,
-): (selectionRequest: ToolSelectionRequest) => Promise<ToolSelection> {
-  const agent = new Agent({
-    name: as,
-    // A placeholder. Each run passes the model as the asking agent resolves it.
-    model: as,
-    instructions: pickerInstructions(hint),
-    maxSteps: 1,
-    settings: { temperature: 0 },
-  }).use(use)
-
-  return async ({ candidates: open, request, principal, signal, model, once }) => {
-    const picked = await once(async (inner) => {
-      const options = { signal, session: { principal }, model: await model(), ...inner }
-      const { status, reason, text, usage } = await agent.run(pickerPrompt(request, open, max), options)
-      return { status, reason, text, usage, by: options.model.id }
+  constructor(settings: ToolPickerSettings) {
+    const { name, hint, use } = settings
+    this.#settings = settings
+    this.#agent = new Agent({
+      name,
+      // A placeholder. Each run passes the model as the asking agent resolves it.
+      model: name,
+      instructions: pickerInstructions(hint),
+      maxSteps: 1,
+      settings: { temperature: 0 },
     })
-    const { usage: spent, by } = picked
-    if (picked.status !== 'completed') {
-      const problem = new Error(`Picking tools ended ${picked.status}: ${picked.reason}`)
-      return { usage: spent, by, names: undefined, problem }
-    }
+    this.#agent.use(use)
+  }
+
+  /** Returns the names of the tools to show, besides fixed ones. If picking fails, these are all tools. */
+  async pick(ctx: Ctx, fixedNames: readonly string[]): Promise<readonly string[]> {
+    const { name, max } = this.#settings
+    const previous = ctx.state[`${name}:shown`] as string[] | null
+    if (previous !== null) return previous
+    const candidates = ctx.request.tools.filter((tool) => !fixedNames.includes(tool.name))
+    if (candidates.length === 0 || (Number.isFinite(max) && candidates.length <= max)) return namesOf(candidates)
     try {
-      const candidateNames = new Set(open.map(({ name }) => name))
-      const names = [...new Set(parseNames(picked.text))].filter((name) => candidateNames.has(name)).slice(0, max)
-      return { usage: spent, by, names }
-    } catch (problem) {
-      return { usage: spent, by, names: undefined, problem }
+      return await this.#ask(ctx, candidates)
+    } catch (error) {
+      if (ctx.signal.aborted) throw error
+      ctx.logger.warn(`"${name}" could not pick tools, so the model sees all of them.`, { error })
+      return namesOf(candidates)
     }
   }
+
+  /** Runs the agent, and reports its tokens and the picked tools. @throws when its model fails or returns no names */
+  async #ask(ctx: Ctx, candidates: readonly ToolDef[]): Promise<string[]> {
+    const { name, max } = this.#settings
+    const { request, principal, signal } = ctx
+    const picked = await ctx.once(`${name}:${ctx.callIndex}:${ctx.attempt}`, async (inner) => {
+      const options = { signal, session: { principal }, model: await resolveModel(ctx, this.#settings.model), ...inner }
+      const { status, reason, text, usage } = await this.#agent.run(pickerPrompt(request, candidates, max), options)
+      return { status, reason, text, usage, by: options.model.id }
+    })
+    const { inputTokens, outputTokens } = picked.usage
+    ctx.state[`${name}:tokens`] = inputTokens + outputTokens
+    if (picked.status !== 'completed') throw new Error(`Picking tools ended ${picked.status}: ${picked.reason}`)
+    const known = namesOf(candidates)
+    const tools = [...new Set(parseNames(picked.text))].filter((tool) => known.includes(tool)).slice(0, max)
+    const event = {
+      type: 'model:selectTools',
+      layer: name,
+      tools,
+      model: picked.by,
+      inputTokens,
+      outputTokens,
+    } as const
+    ctx.emit(event satisfies ToolsSelected)
+    return tools
+  }
+}
+
+function namesOf(tools: readonly ToolDef[]): string[] {
+  return tools.map(({ name }) => name)
 }
 
 function pickerInstructions(hint: string | undefined): string {

@@ -71,7 +71,7 @@ function isMade(digest: string | Promise<string>): digest is string {
 }
 
 /** Whether nothing in it can change. Bytes, dates and URLs are mutable. */
-function isDeepFrozen(value: unknown): boolean {
+export function isDeepFrozen(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (!Object.isFrozen(value) || !(Array.isArray(value) || isPlainObject(value))) return false
   return Object.values(value).every(isDeepFrozen)

@@ -11,7 +11,13 @@ import {
 import type { Detector, Finding } from '@allium/shared/detect'
 import { blockOptions } from '../rules/block-options.ts'
 import { emitFound, type GuardTarget, targetNames } from '../rules/guard-found.ts'
-import { type FailureOptions, failureOptions, failurePolicy, runLocalCheck } from '../rules/run-check.ts'
+import {
+  type FailureOptions,
+  type FailurePolicy,
+  failureOptions,
+  failurePolicy,
+  runLocalCheck,
+} from '../rules/run-check.ts'
 import { mapMessage, mapResult } from '../text/map-message.ts'
 import { createDetector, type DetectorOptions, patternDetector } from './detector.ts'
 import { filterAnswer } from './filter-answer.ts'
@@ -70,52 +76,65 @@ export function content<Name extends string = 'guard:content'>(
   const detectors = [...keywordDetectors(keywords), ...patterns.map((pattern) => toDetector(as, pattern))]
   if (detectors.length === 0) throw misconfigured(as, 'needs keywords or patterns.')
   const guard = failurePolicy(as, failure)
-  const stateKey = `${as}:found`
+  const settings: ContentSettings = { guard, detectors, action, replacement }
 
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
     order: { is: action === 'block' ? ['blocks'] : ['blocks', 'redacts'] },
     inherit: true,
-    state: { [stateKey]: sum() },
+    state: { [`${as}:found`]: sum() },
     ...(apply.includes('input') && {
       turn(ctx, next) {
         ctx.onInput((message, about) => {
-          const { filterText: whole } = createFilter(about.ctx as typeof ctx, 'input')
-          return runLocalCheck(ctx, guard, () => mapMessage(message, whole))
+          const { filterText } = filterFor(about.ctx as typeof ctx, 'input', settings)
+          return runLocalCheck(ctx, guard, () => mapMessage(message, filterText))
         })
         return next()
       },
     }),
     ...(apply.includes('output') && {
       model(ctx, next) {
-        return filterAnswer(ctx, next, createFilter(ctx, 'output'), guard)
+        return filterAnswer(ctx, next, filterFor(ctx, 'output', settings), guard)
       },
     }),
     ...(apply.includes('toolResults') && {
       async tool(ctx, next) {
         const result = await next()
         if (result.status === 'suspended') return result
-        const { filterText: whole } = createFilter(ctx, 'toolResults')
-        return (await runLocalCheck(ctx, guard, () => mapResult(result, whole))) ?? result
+        const { filterText } = filterFor(ctx, 'toolResults', settings)
+        return (await runLocalCheck(ctx, guard, () => mapResult(result, filterText))) ?? result
       },
     }),
   })
   return withState<FindingState<Name>>(layer)
+}
 
-  function createFilter(ctx: TurnView<Record<string, number>>, target: GuardTarget): TextFilter {
-    const replace = (finding: Finding): string => {
-      ctx.state[stateKey] = 1
-      emitFound(ctx, { layer: as, where: target, found: finding.type, action })
-      if (action === 'block')
-        return ctx.block(
-          `"${as}" found a ${finding.type} in the ${targetNames[target]}.`,
-          blockOptions('guard.content', guard),
-        )
-      return typeof replacement === 'string' ? replacement : replacement(finding)
-    }
-    const filterText = (text: string) => replaceIn(text, detectors, replace)
-    return { detectors, replace, filterText, filterName: filterText }
+interface ContentSettings {
+  readonly guard: FailurePolicy
+  readonly detectors: readonly Detector[]
+  readonly action: 'block' | 'redact'
+  readonly replacement: string | ((found: Finding) => string)
+}
+
+/** Returns the filter of a text, which counts and reports what it finds. */
+function filterFor(
+  ctx: TurnView<Record<string, number>>,
+  where: GuardTarget,
+  { guard, detectors, action, replacement }: ContentSettings,
+): TextFilter {
+  const { name: layer } = guard
+  const replace = (finding: Finding): string => {
+    ctx.state[`${layer}:found`] = 1
+    emitFound(ctx, { layer, where, found: finding.type, action })
+    if (action === 'block')
+      return ctx.block(
+        `"${layer}" found a ${finding.type} in the ${targetNames[where]}.`,
+        blockOptions('guard.content', guard),
+      )
+    return typeof replacement === 'string' ? replacement : replacement(finding)
   }
+  const filterText = (text: string) => replaceIn(text, detectors, replace)
+  return { detectors, replace, filterText, filterName: filterText }
 }
 
 function toDetector(layer: string, pattern: RegExp | DetectorOptions): Detector {

@@ -1,5 +1,5 @@
 import type { FilePart, ImagePart, Message, Part } from '@allium/core'
-import { decodeBase64 } from '../text/decode-base64.ts'
+import { bytesOf } from '@allium/core/internal'
 
 /** The rules for files in messages. */
 export interface PartRules {
@@ -69,7 +69,7 @@ async function readBytes(
   if (dataUrl !== null && dataUrl.groups?.base64 === undefined) return 'not base64'
   if (base64.length * 0.75 - 2 > maxBytes) return 'too long'
   try {
-    return decodeBase64(base64)
+    return bytesOf(base64)
   } catch {
     return 'not base64'
   }

@@ -1,17 +1,10 @@
-import {
-  defineMiddleware,
-  layerOptions,
-  misconfigured,
-  option,
-  type ToolContext,
-  type TypedMiddleware,
-} from '@allium/core'
+import { defineMiddleware, layerOptions, misconfigured, option, type TypedMiddleware } from '@allium/core'
 import { blockOptions } from '../rules/block-options.ts'
 import { emitFound } from '../rules/guard-found.ts'
 import { type FailureOptions, failureOptions, failurePolicy, runCheck } from '../rules/run-check.ts'
 import { matchesToolName } from '../rules/tool-names.ts'
 import { filesOf, findProblem } from './file-parts.ts'
-import { checkPath } from './file-paths.ts'
+import { findPathProblem } from './path-arguments.ts'
 
 export interface FilesOptions extends FailureOptions {
   /** Media types allowed in a message: `application/pdf`, `image/*`. @default PNG, JPEG, WebP, GIF, PDF and plain text */
@@ -76,16 +69,17 @@ export function files(options: FilesOptions = {}): TypedMiddleware<{}> {
     as = 'guard:files',
     ...failure
   } = readOptions(options)
-  const rules = Object.entries(args)
-  if (rules.length > 0 !== (typeof root === 'string' && root !== ''))
+  const toolArgs = Object.entries(args)
+  const hasArgs = toolArgs.length > 0
+  if (hasArgs !== (typeof root === 'string' && root !== ''))
     throw misconfigured(as, 'needs both root (a folder) and args (the path arguments by tool), or neither.')
   const guard = failurePolicy(as, failure)
   const partRules = { types, extensions, maxBytes, maxFiles, urls }
-  const pathRules = { root: root ?? '', extensions, maxBytes }
+  const pathRules = { layer: as, root: root ?? '', extensions, maxBytes, resolve }
 
   return defineMiddleware({
     name: as,
-    order: { is: rules.length === 0 ? ['blocks'] : resolve ? ['authorizes', 'mutates'] : ['authorizes'] },
+    order: { is: !hasArgs ? ['blocks'] : resolve ? ['authorizes', 'mutates'] : ['authorizes'] },
     innermost: true,
     inherit: true,
     turn(ctx, next) {
@@ -100,47 +94,13 @@ export function files(options: FilesOptions = {}): TypedMiddleware<{}> {
       })
       return next()
     },
-    ...(rules.length > 0 && {
-      guards: (name: string) => rules.some(([tool]) => matchesToolName([tool], name)),
+    ...(hasArgs && {
+      guards: (name: string) => toolArgs.some(([tool]) => matchesToolName([tool], name)),
       async tool(ctx, next) {
-        for (const path of rules.flatMap(([tool, paths]) => (matchesToolName([tool], ctx.tool.name) ? paths : []))) {
-          const problem = await checkArgument(ctx, path)
-          if (problem !== undefined) return ctx.deny(`The argument "${path}" of "${ctx.tool.name}" ${problem}.`)
-        }
-        return next()
+        const paths = toolArgs.flatMap(([tool, names]) => (matchesToolName([tool], ctx.tool.name) ? names : []))
+        const problem = await findPathProblem(ctx, paths, pathRules)
+        return problem === undefined ? next() : ctx.deny(problem)
       },
     }),
   })
-
-  /** Returns the problem with an argument. If there is none, replaces the argument with the checked path. */
-  async function checkArgument(ctx: ToolContext, argumentPath: string): Promise<string | undefined> {
-    const problems: string[] = []
-    const checkOne = async (value: unknown) => {
-      const result = await checkPath(value, pathRules)
-      if ('path' in result) return result.path
-      problems.push(result.problem)
-      return value
-    }
-    try {
-      const checked = await mapAt(ctx.args, argumentPath.split('.'), checkOne)
-      if (problems.length === 0 && resolve) ctx.modifyArgs(() => checked as Record<string, unknown>)
-    } catch (error) {
-      ctx.logger.error(`"${as}" could not check a path, so the call is denied.`, { error })
-      return 'could not be checked'
-    }
-    return problems[0]
-  }
-}
-
-/** Maps the value at a path in a JSON-like value; in a list, maps that path in each item. */
-async function mapAt(
-  value: unknown,
-  keys: readonly string[],
-  map: (value: unknown) => Promise<unknown>,
-): Promise<unknown> {
-  if (Array.isArray(value)) return Promise.all(value.map((one) => mapAt(one, keys, map)))
-  const [key, ...rest] = keys
-  if (key === undefined) return map(value)
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return value
-  return { ...value, [key]: await mapAt((value as Record<string, unknown>)[key], rest, map) }
 }

@@ -1,7 +1,7 @@
 import type { Message, ModelContext, ModelResponse, ToolContext, ToolResult, TurnView } from '@allium/core'
 import { applyApproval } from '../rules/apply-approval.ts'
 import { blockOptions } from '../rules/block-options.ts'
-import { emitFound } from '../rules/guard-found.ts'
+import { emitFound, type GuardTarget } from '../rules/guard-found.ts'
 import { type FailurePolicy, runCheck } from '../rules/run-check.ts'
 import { matchesToolName } from '../rules/tool-names.ts'
 import { textOf } from '../text/text-of.ts'
@@ -27,7 +27,6 @@ interface InjectionSettings {
 /** Scores the texts of a session, and keeps in its state whether untrusted text has entered. */
 export class InjectionGuard {
   readonly #settings: InjectionSettings
-  readonly #name: string
   readonly #scoreKey: string
   readonly #untrustedKey: string
   readonly #suspectsKey: string
@@ -36,7 +35,6 @@ export class InjectionGuard {
   constructor(settings: InjectionSettings) {
     const { name } = settings.guard
     this.#settings = settings
-    this.#name = name
     this.#scoreKey = `${name}:score`
     this.#untrustedKey = `${name}:untrusted`
     this.#suspectsKey = `${name}:suspects`
@@ -60,15 +58,7 @@ export class InjectionGuard {
   }
 
   async checkInput(ctx: TurnView<State>, message: Message): Promise<void> {
-    const { guard, onInput, threshold } = this.#settings
-    const score = await this.#score(ctx, textOf([message]))
-    if (score < threshold) return
-    emitFound(ctx, { layer: this.#name, where: 'input', found: 'injection', action: onInput })
-    if (onInput === 'block')
-      ctx.block(
-        `"${this.#name}" took the input for an attack (score ${score}).`,
-        blockOptions('guard.injection', guard),
-      )
+    await this.#isAttack(ctx, message, 'input', this.#settings.onInput, 'the input')
   }
 
   /** Marks the results in a request, and explains the marks. */
@@ -101,17 +91,11 @@ export class InjectionGuard {
 
   /** Returns the result, or what replaces a result that looks like an attack. */
   async checkResult(ctx: ToolContext<State>, result: ToolResult) {
-    const { guard, onToolResult, threshold } = this.#settings
     const { name } = ctx.tool
     if (this.#isTrusted(name)) return result
     ctx.state[this.#untrustedKey] = true
-    if ((await this.#score(ctx, textOf([result]))) < threshold) return result
-    emitFound(ctx, { layer: this.#name, where: 'toolResults', found: 'injection', action: onToolResult })
-    if (onToolResult === 'block')
-      return ctx.block(
-        `"${this.#name}" took the result of "${name}" for an attack.`,
-        blockOptions('guard.injection', guard),
-      )
+    const { onToolResult } = this.#settings
+    if (!(await this.#isAttack(ctx, result, 'toolResults', onToolResult, `the result of "${name}"`))) return result
     ctx.state[this.#suspectsKey] = [ctx.callId]
     if (onToolResult === 'mark') return result
     return { content: `The result of "${name}" looked like an attack and is withheld.`, isError: true }
@@ -123,6 +107,23 @@ export class InjectionGuard {
 
   #isTrusted(tool: string): boolean {
     return matchesToolName(this.#settings.trusted, tool)
+  }
+
+  /** Whether a text looks like an attack. Reports one, and blocks the turn if that is the action. */
+  async #isAttack(
+    ctx: TurnView<State>,
+    text: Pick<Message, 'content'>,
+    where: GuardTarget,
+    action: string,
+    what: string,
+  ): Promise<boolean> {
+    const { guard, threshold } = this.#settings
+    const score = await this.#score(ctx, textOf([text]))
+    if (score < threshold) return false
+    emitFound(ctx, { layer: guard.name, where, found: 'injection', action })
+    if (action === 'block')
+      ctx.block(`"${guard.name}" took ${what} for an attack (score ${score}).`, blockOptions('guard.injection', guard))
+    return true
   }
 
   async #score(ctx: TurnView<State>, text: string): Promise<number> {

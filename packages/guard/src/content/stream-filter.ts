@@ -4,11 +4,11 @@ import { TextWindow } from '@allium/shared/detect'
 import { hasDuplicateKeys } from '../text/duplicate-keys.ts'
 import { mapJson } from '../text/map-json.ts'
 import { mapTexts } from '../text/map-message.ts'
+import { argumentsText, type ToolInput, withArguments } from '../text/tool-input.ts'
 import { unsupportedKind } from '../text/unsupported-kind.ts'
 import type { TextFilter } from './text-filter.ts'
 
 type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
-type Input = Extract<ContentChunk, { type: `tool-input-${string}` }>
 
 /**
  * Sends a model's stream through a filter. It sees findings across chunks and parts: text that may still become a finding delays
@@ -72,7 +72,7 @@ function toItem(chunk: ContentChunk): Item {
 class StreamFilter {
   readonly #filter: TextFilter
   readonly #lanes: Record<Delta['type'], TextLane>
-  readonly #inputs = new Map<string, Input[]>()
+  readonly #inputs = new Map<string, ToolInput[]>()
   readonly #items: Item[] = []
   #isReasoning = false
 
@@ -161,7 +161,7 @@ class StreamFilter {
     await lane.add(chunk.delta)
   }
 
-  async #input(chunk: Input): Promise<void> {
+  async #input(chunk: ToolInput): Promise<void> {
     const chunks = this.#inputs.get(chunk.callId) ?? []
     this.#inputs.set(chunk.callId, chunks)
     chunks.push(chunk)
@@ -172,17 +172,10 @@ class StreamFilter {
   }
 
   /** Returns the chunks of a call: unchanged, or with one text of arguments. */
-  async #filterInput(chunks: readonly Input[]): Promise<readonly Input[]> {
-    const deltas = chunks.filter((chunk) => chunk.type === 'tool-input-delta')
-    const [first] = deltas
-    if (first === undefined) return chunks
-    const text = deltas.map(({ delta }) => delta).join('')
-    const filtered = await this.#filterArgs(text)
-    if (filtered === text) return chunks
-    return chunks.flatMap((chunk): Input[] => {
-      if (chunk.type !== 'tool-input-delta') return [chunk]
-      return chunk === first ? [{ ...chunk, delta: filtered }] : []
-    })
+  async #filterInput(chunks: readonly ToolInput[]): Promise<readonly ToolInput[]> {
+    const text = argumentsText(chunks)
+    const filtered = text === '' ? '' : await this.#filterArgs(text)
+    return filtered === text ? chunks : withArguments(chunks, filtered)
   }
 
   async #filterArgs(text: string): Promise<string> {

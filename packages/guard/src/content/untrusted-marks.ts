@@ -1,7 +1,7 @@
 import { digestOf, type Message, type ModelContext, type Part, sessionKeyOf } from '@allium/core'
+import { isDeepFrozen } from '@allium/core/internal'
 import { replaceFound } from '@allium/shared/detect'
 import { matchesToolName } from '../rules/tool-names.ts'
-import { deepFreeze, isDeepFrozen } from '../text/deep-freeze.ts'
 import { patternDetector } from './detector.ts'
 
 type Ctx = ModelContext<Record<string, unknown>>
@@ -71,4 +71,11 @@ function markResult(result: Result, mark: string, isSuspect: boolean): Part {
 function markRemover(mark: string): (text: string) => string {
   const markDetector = patternDetector('mark', new RegExp(`</?${mark}[^>]{0,200}>?|${mark}`, 'i'), 256)
   return (text) => replaceFound(text, [markDetector], () => '[mark removed]')
+}
+
+/** Freezes a message that a layer created. A mutable message is copied for each attempt, and a copy would miss the caches. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value
+  Object.values(value).forEach(deepFreeze)
+  return Object.freeze(value)
 }

@@ -1,8 +1,9 @@
 import type { ContentChunk } from '@allium/core'
 import { hasDuplicateKeys } from '../text/duplicate-keys.ts'
+import { mapStrings } from '../text/map-strings.ts'
+import { argumentsText, type ToolInput, withArguments } from '../text/tool-input.ts'
 import { type HostFilter, removeLinks } from './links.ts'
 
-type Input = Extract<ContentChunk, { type: `tool-input-${string}` }>
 type Text = Extract<ContentChunk, { type: 'text-delta' }>
 
 /** Buffers a JSON answer until it is complete. */
@@ -39,14 +40,14 @@ export class JsonText {
 export class AnswerArguments {
   readonly #isAllowedHost: HostFilter
   readonly #tool: string | undefined
-  readonly #pending = new Map<string, Input[]>()
+  readonly #pending = new Map<string, ToolInput[]>()
 
   constructor(isAllowedHost: HostFilter, tool: string | undefined) {
     this.#isAllowedHost = isAllowedHost
     this.#tool = tool
   }
 
-  *push(chunk: Input): Generator<ContentChunk> {
+  *push(chunk: ToolInput): Generator<ContentChunk> {
     if (chunk.type === 'tool-input-start' && chunk.name === this.#tool) this.#pending.set(chunk.callId, [])
     const waiting = this.#pending.get(chunk.callId)
     if (waiting === undefined) {
@@ -64,17 +65,10 @@ export class AnswerArguments {
     this.#pending.clear()
   }
 
-  *#clean(chunks: readonly Input[]): Generator<ContentChunk> {
-    const fullText = chunks.map((chunk) => (chunk.type === 'tool-input-delta' ? chunk.delta : '')).join('')
-    const clean = removeLinksFromJson(fullText, this.#isAllowedHost)
-    let isFirst = true
-    for (const chunk of chunks) {
-      if (chunk.type !== 'tool-input-delta' || clean === fullText) yield chunk
-      else if (isFirst) {
-        isFirst = false
-        yield { ...chunk, delta: clean }
-      }
-    }
+  #clean(chunks: readonly ToolInput[]): readonly ToolInput[] {
+    const text = argumentsText(chunks)
+    const clean = removeLinksFromJson(text, this.#isAllowedHost)
+    return clean === text ? chunks : withArguments(chunks, clean)
   }
 }
 
@@ -84,7 +78,7 @@ export function removeLinksFromJson(fullText: string, isAllowedHost: HostFilter)
   const clean = (text: string) => removeLinks(text, isAllowedHost, { code: false })
   try {
     const value: unknown = JSON.parse(fullText)
-    const cleaned = JSON.stringify(mapStrings(value, clean))
+    const cleaned = JSON.stringify(mapStrings(value, clean, clean))
     return cleaned === JSON.stringify(value) && !hasDuplicateKeys(fullText, value) ? fullText : cleaned
   } catch {
     return cleanPieces(fullText, clean)
@@ -108,12 +102,4 @@ function cleanString(literal: string, clean: (text: string) => string): string {
   } catch {
     return clean(literal)
   }
-}
-
-/** Maps keys too. */
-function mapStrings(value: unknown, map: (text: string) => string): unknown {
-  if (typeof value === 'string') return map(value)
-  if (Array.isArray(value)) return value.map((one) => mapStrings(one, map))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [map(key), mapStrings(one, map)]))
 }

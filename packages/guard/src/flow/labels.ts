@@ -21,10 +21,10 @@ export function mergeLabels(first: Labels, added: Labels): Labels {
 
 /** Whether the second has a label that the first lacks. */
 export function hasNewLabels(first: Labels, added: Labels): boolean {
-  return (added.untrusted !== undefined && first.untrusted === undefined) || addsPrivate(first, added)
-}
-function addsPrivate(first: Labels, added: Labels): boolean {
-  return added.private !== undefined && first.private === undefined
+  return (
+    (added.untrusted !== undefined && first.untrusted === undefined) ||
+    (added.private !== undefined && first.private === undefined)
+  )
 }
 
 /** Converts a declaration to labels with a source. */

@@ -1,4 +1,5 @@
 import type { ContentChunk, ModelContext, Pipe } from '@allium/core'
+import type { ToolInput } from '../text/tool-input.ts'
 import { AnswerArguments, JsonText } from './json-answer.ts'
 import { type HostFilter, isAllowedUrl, removeLinks } from './links.ts'
 import { type Delta, type DisplayedText, TextStream } from './text-stream.ts'
@@ -70,6 +71,6 @@ function isAddress(data: Uint8Array | URL | string): boolean {
 function isDelta(chunk: ContentChunk): chunk is Delta {
   return chunk.type === 'text-delta' || chunk.type === 'reasoning-delta'
 }
-function isInput(chunk: ContentChunk): chunk is Extract<ContentChunk, { type: `tool-input-${string}` }> {
+function isInput(chunk: ContentChunk): chunk is ToolInput {
   return chunk.type.startsWith('tool-input-')
 }

@@ -12,7 +12,8 @@ import {
 } from '@allium/core'
 import type { Price, Prices } from '@allium/shared/prices'
 import { type Ledger, memoryLedger, sharedStore } from '@allium/store'
-import { accountOf, type Per, remainingInWindow, type Window } from './account.ts'
+import type { Per, Window } from './account.ts'
+import { callAccount, closeAtEnd } from './budget/call-account.ts'
 import { chargeCall } from './budget/charge-call.ts'
 import type { LimitPolicy, OnLimit } from './budget/limit-policy.ts'
 import { countTokens, usdMeter } from './budget/meter.ts'
@@ -121,6 +122,7 @@ export function budget<Name extends string = 'guard:budget'>(
   const amountOf = unit === 'usd' ? usdMeter(as, prices, fallbackPrice) : countTokens
   const settlements = new Settlements(as)
   const runs = runRecord(policy, settlements)
+  const accountRules = { layer: as, per, window, account, holdFor }
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
@@ -139,8 +141,7 @@ export function budget<Name extends string = 'guard:budget'>(
     },
     turn(ctx, next) {
       const ledger = ledgerOf(ctx)
-      if (per === 'turn' && account === undefined)
-        closeAtEnd(ctx, ledger, accountOf(as, per, ctx, window, ctx.startedAt))
+      closeAtEnd(ctx, ledger, accountRules)
       ctx.onEnd(() => settlements.retry())
       return ledger === localLedger || ledger.holds === undefined ? next() : runs.recordRun(ctx, ledger, next)
     },
@@ -149,10 +150,9 @@ export function budget<Name extends string = 'guard:budget'>(
       const ledger = ledgerOf(ctx)
       const request = {
         id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
-        account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.startedAt),
         amount: await amountOf(ctx, { model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
         limit: checkedLimit(as, typeof limit === 'function' ? await limit(ctx) : limit),
-        ...(window !== undefined && account === undefined && { endsIn: endsIn(ctx, window, holdFor) }),
+        ...callAccount(ctx, accountRules),
         ...(ledger !== localLedger && { ttl: holdFor, run: runs.runOf(ctx), by: writerOf(ctx) }),
       }
       return chargeCall(ctx, { policy, ledger, request, amountOf, runs, settlements }, next)
@@ -163,16 +163,4 @@ export function budget<Name extends string = 'guard:budget'>(
 
 function estimateUsage({ request }: ModelContext): TokenEstimate {
   return { inputTokens: estimateInputTokens(request), outputTokens: request.settings.maxOutputTokens ?? 1_024 }
-}
-
-/** A turn that continues past its window is still charged to it while it holds a reservation there. */
-function endsIn({ startedAt, clock }: TurnView, window: Window, holdFor: number): number {
-  const remaining = startedAt + remainingInWindow(window, startedAt) - clock.now()
-  return remaining > 0 ? remaining : holdFor
-}
-
-/** Closes the account of a turn that has ended. A suspended turn keeps its account. */
-function closeAtEnd(ctx: TurnView, ledger: Ledger, account: string): void {
-  if (ledger.close === undefined) return
-  ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(account)))
 }

@@ -1,7 +1,7 @@
 import type { Message, ModelContext } from '@allium/core'
+import { isDeepFrozen } from '@allium/core/internal'
 import { LRUCache } from 'lru-cache'
 import type { TextFilter } from '../content/text-filter.ts'
-import { isDeepFrozen } from '../text/deep-freeze.ts'
 import { mapMessage } from '../text/map-message.ts'
 
 /** Characters of the texts that a layer remembers. */

@@ -16,11 +16,11 @@ import { blockOptions } from '../rules/block-options.ts'
 import { emitFound, type GuardTarget, targetNames } from '../rules/guard-found.ts'
 import { type FailurePolicy, runLocalCheck, withTimeout } from '../rules/run-check.ts'
 import { mapMessage, mapResult } from '../text/map-message.ts'
+import { mapStrings } from '../text/map-strings.ts'
 import { mapThrown } from '../text/map-thrown.ts'
 import { CleanCache } from './clean-cache.ts'
 import { hashOf, maskOf } from './masking.ts'
 import { type PiiVault, type Placeholders, PlaceholderVaults } from './placeholders.ts'
-import { restoreJson } from './restore-json.ts'
 
 type Ctx = TurnView<Record<string, unknown>>
 
@@ -99,11 +99,10 @@ export class PiiGuard {
       const { args } = ctx
       const placeholders = await this.#placeholdersOf(ctx)
       const unknownNames = new Set<string>()
-      const restored = restoreJson(
-        args,
-        (text) => placeholders.restore(text, this.#types, (name) => unknownNames.add(name)),
-        (name) => placeholders.isNumber(name),
-      )
+      const restored = mapStrings(args, (text) => {
+        const value = placeholders.restore(text, this.#types, (name) => unknownNames.add(name))
+        return value !== text && placeholders.isNumber(text) ? Number(value) : value
+      })
       if (unknownNames.size > 0)
         return `Nobody knows what ${[...unknownNames].join(', ')} stands for. Ask the user for it.`
       if (restored !== args) ctx.modifyArgs(() => restored, { show: false })

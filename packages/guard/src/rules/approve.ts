@@ -1,28 +1,9 @@
-import {
-  type Approval,
-  defineMiddleware,
-  type Identity,
-  layerOptions,
-  option,
-  type ToolContext,
-  type TypedMiddleware,
-  withState,
-} from '@allium/core'
-import { approverOf, seal } from '@allium/core/context'
+import { defineMiddleware, layerOptions, option, type ToolContext, type TypedMiddleware, withState } from '@allium/core'
+import { approverOf } from '@allium/core/context'
 import { identityOf } from '@allium/core/internal'
+import { type ApprovalRequest, askHandler, type HandlerDecision, unknownIdentity } from './ask-handler.ts'
+import { findRemembered, rememberApproval, rememberedState } from './remembered-approvals.ts'
 import { matchesToolName } from './tool-names.ts'
-
-/** A call that a handler approves or denies. */
-export interface ApprovalRequest {
-  readonly callId: string
-  readonly tool: string
-  readonly description: string
-  readonly args: Record<string, unknown>
-  readonly reason: string
-}
-
-/** A handler's decision, and optionally its approver. */
-export type HandlerDecision = boolean | (Approval & { by?: Identity | undefined })
 
 export interface ApproveOptions<Name extends string = string> {
   /** The tools that need approval, by name; `*` matches any text. @default all */
@@ -84,101 +65,31 @@ export function approve<Name extends string = 'guard:approve'>(
     expiresIn,
     as = 'guard:approve' as Name,
   }: ApproveOptions<Name> = readOptions(options)
-  const key = `${as}:remembered`
+  const reasonFor = (ctx: ToolContext) => (typeof reason === 'function' ? reason(ctx) : reason)
+
   const layer = defineMiddleware<Record<string, string[]>>({
     name: as,
     order: { is: ['authorizes', 'asks'] },
     innermost: true,
     inherit: true,
     guards: (name) => matchesToolName(tools, name),
-    state: { [key]: { default: [], reducer: (entries, more) => [...entries, ...more] } },
+    state: rememberedState(as),
     async tool(ctx, next) {
       if (!matchesToolName(tools, ctx.tool.name) || !(await when(ctx))) return next()
-      const rememberedApproval = remember ? await findRemembered(ctx) : undefined
-      if (rememberedApproval !== undefined) return approveAndRun(ctx, next, { ...rememberedApproval, remembered: true })
+      const earlier = remember ? await findRemembered(ctx, as) : undefined
+      if (earlier !== undefined) return approveAndRun(ctx, next, { ...earlier, remembered: true })
       const decidedHere = ctx.approval === undefined
-      const decision = ctx.approval ?? (await decide(ctx))
+      const decision = ctx.approval ?? (handler && (await askHandler(handler, ctx, reasonFor(ctx))))
       if (decision === undefined)
         return ctx.suspend({ reason: reasonFor(ctx), ...(expiresIn !== undefined && { expiresIn }) })
       const by = ('by' in decision ? decision.by : undefined) ?? identityOf(ctx.principal)
       if ('deny' in decision) return ctx.deny(decision.deny, decidedHere && by !== unknownIdentity ? { by } : undefined)
       if ('args' in decision) ctx.modifyArgs(() => decision.args)
-      else if (remember) ctx.state[key] = [await fingerprint(ctx, decidedHere ? by : approverOf(ctx))]
+      else if (remember) await rememberApproval(ctx, as, decidedHere ? by : approverOf(ctx))
       return approveAndRun(ctx, next, decidedHere ? { by, edited: 'args' in decision } : undefined)
     },
   })
   return withState<Record<`${Name}:remembered`, string[]>>(layer)
-
-  /** Returns the stored form of an approval: a seal over the call and its approver, followed by the approver. */
-  async function fingerprint(ctx: ToolContext, by: Identity | undefined): Promise<string> {
-    const identities = by === undefined || Object.keys(by).length === 0 ? [] : [by]
-    return [
-      await seal(ctx, [as, ctx.tool.name, ctx.args, ...identities]),
-      ...identities.map((one) => JSON.stringify(one)),
-    ].join(' ')
-  }
-
-  /** Returns the approver of an earlier identical call, if there is one. */
-  async function findRemembered(ctx: ToolContext): Promise<{ by?: Identity } | undefined> {
-    for (const entry of (ctx.state[key] ?? []) as readonly string[]) {
-      const by = identityFrom(entry)
-      if ((await fingerprint(ctx, by)) === entry) return by === undefined ? {} : { by }
-    }
-    return undefined
-  }
-
-  /** Returns undefined when no handler decides. */
-  async function decide(ctx: ToolContext): Promise<Exclude<HandlerDecision, boolean> | undefined> {
-    if (handler === undefined) return undefined
-    const { callId, tool, args } = ctx
-    const request = {
-      callId,
-      tool: tool.name,
-      description: tool.description,
-      args: structuredClone(args),
-      reason: reasonFor(ctx),
-    }
-    try {
-      return decisionOf(await handler(request, ctx), tool.name)
-    } catch (error) {
-      if (ctx.signal.aborted) throw error
-      ctx.logger.error(`The approval of "${tool.name}" failed, so the call is denied.`, { error })
-      return { deny: `The tool "${tool.name}" could not be approved.`, by: unknownIdentity }
-    }
-  }
-
-  function reasonFor(ctx: ToolContext): string {
-    return typeof reason === 'function' ? reason(ctx) : reason
-  }
-}
-
-/**
- * Returns the handler's decision. A handler that returns undefined has not decided, as if it did not exist.
- * @throws TypeError for an invalid decision: `{ approve: false }` does not approve
- */
-function decisionOf(result: unknown, tool: string): Exclude<HandlerDecision, boolean> | undefined {
-  if (result === undefined) return undefined
-  if (typeof result === 'boolean') return result ? { approve: true } : { deny: `A human denied "${tool}".` }
-  const { approve: approved, deny, args, by: approver } = (result ?? {}) as Record<string, unknown>
-  const by = approver === undefined ? {} : { by: identityOf(approver) }
-  if (deny !== undefined || approved === false)
-    return { deny: typeof deny === 'string' ? deny : `A human denied "${tool}".`, ...by }
-  if (typeof args === 'object' && args !== null && !Array.isArray(args))
-    return { args: args as Record<string, unknown>, ...by }
-  if (approved === true && args === undefined) return { approve: true, ...by }
-  throw new TypeError('The handler returned no decision. Return true, false, { approve: true }, { deny } or { args }.')
-}
-
-/** The approver of a call whose handler failed. */
-const unknownIdentity: Identity = Object.freeze({})
-
-function identityFrom(entry: string): Identity | undefined {
-  const at = entry.indexOf(' ')
-  try {
-    return at < 0 ? undefined : identityOf(JSON.parse(entry.slice(at + 1)))
-  } catch {
-    return undefined
-  }
 }
 
 function approveAndRun<R>(

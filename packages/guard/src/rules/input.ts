@@ -29,7 +29,12 @@ const readOptions = layerOptions<InputOptions>('guard:input', {
  * agent.use(guard.input((text) => (text.length > 4_000 ? { block: 'Too long.' } : true)))
  */
 export function input(options: Check | InputOptions): TypedMiddleware<{}> {
-  const { check, toolResults = false, as = 'guard:input', ...failure } = readOptions(asOptions(options))
+  const {
+    check,
+    toolResults = false,
+    as = 'guard:input',
+    ...failure
+  } = readOptions(typeof options === 'function' ? { check: options } : options)
   const guard = failurePolicy(as, failure)
   const verdictOptions = { layer: as, reply: guard.reply, code: 'guard.input' } as const
 
@@ -57,8 +62,4 @@ export function input(options: Check | InputOptions): TypedMiddleware<{}> {
       },
     }),
   })
-}
-
-function asOptions(options: Check | InputOptions): InputOptions {
-  return typeof options === 'function' ? { check: options } : options
 }

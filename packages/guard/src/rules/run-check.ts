@@ -116,19 +116,18 @@ export function withTimeout<T>(
 
 class PendingCheck implements CheckCall {
   #controller: AbortController | undefined
-  #abandoned: { readonly reason: unknown } | undefined
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#abandoned !== undefined) this.#controller.abort(this.#abandoned.reason)
-    }
-    return this.#controller.signal
+    return this.#open().signal
   }
 
   abandon(reason: unknown): void {
-    this.#abandoned = { reason }
-    this.#controller?.abort(reason)
+    this.#open().abort(reason)
+  }
+
+  #open(): AbortController {
+    this.#controller ??= new AbortController()
+    return this.#controller
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Part } from '@allium/core'
-import { decodeBase64 } from './decode-base64.ts'
+import { base64Of, bytesOf } from '@allium/core/internal'
 
 type FilePart = Extract<Part, { type: 'file' | 'image' }>
 type MapText = (text: string) => string | Promise<string>
@@ -61,7 +61,9 @@ async function mapData(data: FilePart['data'], map: MapText): Promise<FilePart['
   if (text === undefined) return data
   const mapped = await map(text)
   if (mapped === text) return data
-  return /;base64,$|^$/i.test(prefix) ? prefix + encodeBase64(mapped) : prefix + encodeURIComponent(mapped)
+  return /;base64,$|^$/i.test(prefix)
+    ? prefix + base64Of(new TextEncoder().encode(mapped))
+    : prefix + encodeURIComponent(mapped)
 }
 
 function split(url: string): [head: string, body: string] {
@@ -72,12 +74,8 @@ function split(url: string): [head: string, body: string] {
 /** Returns undefined for invalid base64. */
 function decodeText(base64: string): string | undefined {
   try {
-    return new TextDecoder().decode(decodeBase64(base64))
+    return new TextDecoder().decode(bytesOf(base64))
   } catch {
     return undefined
   }
-}
-
-function encodeBase64(text: string): string {
-  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
 }

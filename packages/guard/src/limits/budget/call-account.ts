@@ -1,0 +1,59 @@
+import type { ModelContext, TurnView } from '@allium/core'
+import type { Ledger } from '@allium/store'
+import { accountOwner, type Per, type Window } from '../account.ts'
+
+/** Which account a call is charged to. */
+interface AccountRules {
+  readonly layer: string
+  readonly per: Per
+  readonly window: Window | undefined
+  /** Names the account in place of `per` and `window`. */
+  readonly account: ((ctx: ModelContext) => string) | undefined
+  /** Milliseconds. */
+  readonly holdFor: number
+}
+
+/** Returns the account of a call, and the milliseconds until it ends. */
+export function callAccount(ctx: ModelContext, rules: AccountRules): { account: string; endsIn?: number } {
+  const { account, window, holdFor } = rules
+  if (account !== undefined) return { account: account(ctx) }
+  if (window === undefined) return { account: accountName(ctx, rules) }
+  // A turn that continues past its window is still charged to it while it holds a reservation there.
+  const remaining = ctx.startedAt + remainingInWindow(window, ctx.startedAt) - ctx.clock.now()
+  return { account: accountName(ctx, rules), endsIn: remaining > 0 ? remaining : holdFor }
+}
+
+/** Closes the account of a turn that has ended. A suspended turn keeps its account. */
+export function closeAtEnd(ctx: TurnView, ledger: Ledger, rules: AccountRules): void {
+  if (rules.per !== 'turn' || rules.account !== undefined || ledger.close === undefined) return
+  const name = accountName(ctx, rules)
+  ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(name)))
+}
+
+/**
+ * Returns the name of the account, which keeps tenants apart: `["guard:budget","acme","ann","session-1"]`. It is a JSON list, so
+ * that no id can pose as another part of the name.
+ */
+function accountName(ctx: TurnView, { layer, per, window }: AccountRules): string {
+  const parts = [layer, ...accountOwner(layer, per, ctx)]
+  return JSON.stringify(window === undefined ? parts : [...parts, windowName(window, ctx.startedAt)])
+}
+
+function windowName(window: Window, now: number): string {
+  if (typeof window === 'number') return String(Math.floor(now / window))
+  return new Date(now).toISOString().slice(0, { month: 7, day: 10, hour: 13 }[window])
+}
+
+/** Returns the milliseconds until the current window ends. */
+function remainingInWindow(window: Window, now: number): number {
+  if (typeof window === 'number') return window - (now % window)
+  const at = new Date(now)
+  const parts = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate(), at.getUTCHours()]
+  const [year = 0, month = 0, day = 1, hour = 0] = parts
+  const next = {
+    hour: Date.UTC(year, month, day, hour + 1),
+    day: Date.UTC(year, month, day + 1),
+    month: Date.UTC(year, month + 1),
+  }
+  return next[window] - now
+}
