@@ -141,7 +141,7 @@ function codeOf(agent: DurableAgent, accepts: readonly string[]): AgentCode {
   const { version } = agent
   if (version === undefined)
     throw agentOptionsError(
-      `durable() needs a version for its runs. Give "${agent.name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
+      `durable() needs a version. Give "${agent.name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
     )
   const names = [agent.name, ...agent.formerNames]
   const versions = [version, ...accepts]

@@ -91,7 +91,7 @@ export class RunReporter {
   async #audit({ code, message: reason }: Pick<AlliumError, 'code' | 'message'>): Promise<void> {
     const { agent, clock, logger } = this.#host
     const { run } = this.#claimed
-    const ended = { key: run.key, turnId: run.run, agent: run.agent, code, reason, queuedAt: run.runAt, clock }
+    const ended = { ...this.key, agent: run.agent, code, reason, queuedAt: run.runAt, clock }
     await recordGivenUp(agent.inspect().layers, ended).catch((error) =>
       logger.error(`The audit has no end of the durable run "${run.run}", which was given up: ${messageOf(error)}`, {
         error,
