@@ -14,7 +14,7 @@ import { type RunInfo, runInfo } from './requests/run-info.ts'
 import { denyOverdue, startRun } from './requests/start-run.ts'
 import { Worker } from './worker/worker.ts'
 
-export interface ListOptions {
+interface ListOptions {
   tenant: string
   status?: DurableStatus
   /** The code that a run failed with, such as `run.attempts`. */
