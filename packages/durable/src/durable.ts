@@ -14,7 +14,7 @@ import { type RunInfo, runInfo } from './requests/run-info.ts'
 import { denyOverdue, startRun } from './requests/start-run.ts'
 import { Worker } from './worker/worker.ts'
 
-export interface ListOptions {
+interface ListOptions {
   tenant: string
   status?: DurableStatus
   /** The code that a run failed with, such as `run.attempts`. */
@@ -141,7 +141,7 @@ function codeOf(agent: DurableAgent, accepts: readonly string[]): AgentCode {
   const { version } = agent
   if (version === undefined)
     throw agentOptionsError(
-      `durable() must know which code a run belongs to. Give "${agent.name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
+      `durable() needs a version. Give "${agent.name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
     )
   const names = [agent.name, ...agent.formerNames]
   const versions = [version, ...accepts]

@@ -1,5 +1,6 @@
 export { operations } from './operations/create-operations.ts'
 export type { DeniedCall } from './operations/deny-call.ts'
+export type { ListRunsOptions } from './operations/list-options.ts'
 export type {
   BulkAction,
   BulkOptions,
@@ -8,7 +9,6 @@ export type {
   ContentAccess,
   DenyOptions,
   FindRunOptions,
-  ListRunsOptions,
   MigrateRunOptions,
   Operations,
   ShowRunOptions,

@@ -51,12 +51,13 @@ export class RunJournal implements Journal {
       const body = await this.#bodyOf(id)
       return this.#fitting(() => replayStep<T, C>(body, emit))
     }
-    await this.#admit(id)
+    await this.#waitForRecorded(id)
+    this.#throwIfStopped(id)
     this.#running.add(id)
     const during = this.#check.begin(id)
     try {
       const result = await recordStepValue(work, emit, (value) => this.#record({ id, body: bodyWith(value, during) }))
-      if (this.#state.check() !== undefined) this.#state.endTurn()
+      this.#state.endIfStopped()
       return result
     } finally {
       this.#running.delete(id)
@@ -69,16 +70,18 @@ export class RunJournal implements Journal {
     return this.#recorded.get(id) ?? (await runs.steps(this.lease, this.#run)).find((step) => step.id === id)?.body
   }
 
-  /** Waits for the recorded steps that precede a new one. @throws AbortError if it may not start */
-  async #admit(id: string): Promise<void> {
+  /** Waits for the recorded steps that precede a new one. @throws AlliumError `journal.diverged` */
+  async #waitForRecorded(id: string): Promise<void> {
     const isStopping = this.#state.check() !== undefined
     if (!this.#state.isFenced) await this.#fitting(() => this.#check.wait(id, isStopping))
     if (!isStopping && !isTakeoverStep(id)) await this.#fitting(() => this.#check.checkLost())
-    const stopReason = this.#state.check()
-    if (stopReason === undefined) return
-    this.#state.endTurn()
+  }
+
+  /** @throws AbortError if the run stops here */
+  #throwIfStopped(id: string): void {
+    const stopReason = this.#state.endIfStopped()
     // The layers of a stopped run still need it as they unwind, for example to write the last audit record.
-    if (!this.#state.isFenced && this.#isOnce(id)) return
+    if (stopReason === undefined || (!this.#state.isFenced && this.#isOnce(id))) return
     this.#check.refuse(id)
     throw new AbortError(stopReason)
   }

@@ -8,7 +8,7 @@ export type JournalHost = Pick<Host, 'runs' | 'sessions' | 'clock' | 'lease'>
 /** The moments at which a run has to act. Everything else is read from its state. */
 export interface RunStateEvents {
   /** The turn ends: its layers unwind, and no further step starts. */
-  onStop(reason: string | undefined): void
+  onStop(): void
   /** The recorded steps cannot be replayed. Resolves when the run was given up. */
   onDiverged(error: AlliumError): Promise<void>
 }
@@ -60,14 +60,14 @@ export class RunState {
   /** Returns why no further step may start now, else undefined. Ends the turn if the run is lost. */
   check(): string | undefined {
     this.checkLease()
-    if (this.#isLost) this.endTurn()
+    if (this.#isLost) this.#endTurn()
     return this.#stopReason
   }
-  /** Ends the turn. If the run is lost, another process may continue it at once. */
-  endTurn(): void {
-    this.#isFenced ||= this.#isLost
-    if (this.#isLost) void this.release()
-    this.#events.onStop(this.#stopReason)
+  /** Ends the turn if no further step may start. Returns why, else undefined. */
+  endIfStopped(): string | undefined {
+    this.checkLease()
+    if (this.#stopReason !== undefined) this.#endTurn()
+    return this.#stopReason
   }
   /** The recorded steps cannot be replayed. Resolves when the run was given up. */
   diverge(error: AlliumError): Promise<void> {
@@ -91,7 +91,7 @@ export class RunState {
     if (this.#isFenced) return
     this.handOver(reason)
     this.#isFenced = true
-    this.#events.onStop(reason)
+    this.#events.onStop()
   }
   /** Another process continues the run from its next step. */
   handOver(reason: string): void {
@@ -111,6 +111,13 @@ export class RunState {
   giveUp(reason: string): void {
     this.#isLost = true
     this.#stopReason = reason
+  }
+
+  /** If the run is lost, another process may continue it at once. */
+  #endTurn(): void {
+    this.#isFenced ||= this.#isLost
+    if (this.#isLost) void this.release()
+    this.#events.onStop()
   }
 
   /** Returns the lease to the store, so that another process may claim the run or the session. */

@@ -34,7 +34,7 @@ export async function migrate(
   if (to !== version)
     throw new AlliumError(
       'run.version',
-      `A run moves to the code of the process that calls migrate(). This one has the version "${version}", not "${to}".`,
+      `A run moves to the version of the calling process. This one has the version "${version}", not "${to}".`,
       { details: { version } },
     )
   if (run.task === undefined || !['queued', 'running', 'failed'].includes(run.status))

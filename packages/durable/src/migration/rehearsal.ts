@@ -1,7 +1,6 @@
 import { type Lease, messageOf } from '@allium/core'
 import type { DurableRun } from '@allium/store'
 import type { Host } from '../host/host.ts'
-import { allowPatches } from '../journal/patched.ts'
 import { checkOf } from '../journal/run-journal.ts'
 import { differencesOf, otherCode } from '../run/code-differences.ts'
 import { currentOwner } from '../run/current-owner.ts'
@@ -42,10 +41,9 @@ export async function rehearse(host: RehearsalHost, run: DurableRun): Promise<Re
   const check = await checkOf(steps, host, task.code)
   const journal = new RehearsalJournal(lease, steps, { turnId: run.run, check })
   const session = agent.session({ id: key.sessionId, principal: owner.principal as never })
-  allowPatches(journal, { turnId: run.run, isNewCode: (task.version ?? version) === host.version })
   const cancel = host.clock.after(2 * host.lease, () => journal.stop())
   try {
-    const { agentRun } = await startTurn(session, { turnId: run.run, task, journal })
+    const { agentRun } = await startTurn(session, { run, task, journal, version: host.version })
     journal.onStop = () => agentRun.abort('rehearsal')
     for await (const event of agentRun) if (!journal.isStopped) check.see(event)
     return ended(undefined, journal.replayed)

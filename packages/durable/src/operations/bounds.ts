@@ -1,48 +1,8 @@
 import { AlliumError } from '@allium/core'
-import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
-import type { OperatedStatus } from '@allium/store'
-import type { ListRunsOptions } from './operations.ts'
+import { describe } from '@allium/core/internal'
 
 /** Most characters of a name, a reason or a cursor. */
-const maxText = 2000
-
-const statuses: Readonly<Record<OperatedStatus, true>> = {
-  queued: true,
-  running: true,
-  lost: true,
-  completed: true,
-  stopped: true,
-  suspended: true,
-  blocked: true,
-  aborted: true,
-  failed: true,
-}
-
-const listKeys: KeysOf<ListRunsOptions> = {
-  tenant: true,
-  status: true,
-  agent: true,
-  version: true,
-  queue: true,
-  owner: true,
-  session: true,
-  code: true,
-  olderThan: true,
-  cursor: true,
-  limit: true,
-}
-
-/** @throws AlliumError `run.options` */
-export function checkListOptions(options: ListRunsOptions): void {
-  checkOptions(options, listKeys, 'list()', 'run.options')
-  const { status, olderThan, limit, ...texts } = options
-  if (status !== undefined && !Object.hasOwn(statuses, status))
-    throw invalid('status', `one of ${Object.keys(statuses).join(', ')}`, status)
-  if (olderThan !== undefined && !(olderThan >= 0)) throw invalid('olderThan', 'milliseconds from 0 on', olderThan)
-  for (const [name, value] of Object.entries(texts))
-    if (value !== undefined && !(typeof value === 'string' && value.length <= maxText))
-      throw invalid(name, `a text of at most ${maxText} characters`, value)
-}
+export const maxText = 2000
 
 /** @throws AlliumError `run.options` if the number is not a whole one from 1 to `max` */
 export function bounded(name: string, value: number, max: number): number {

@@ -1,7 +1,8 @@
 import { AlliumError, isAlliumError, messageOf } from '@allium/core'
 import type { RunSummary } from '@allium/store'
 import { bounded, invalid, plainText } from './bounds.ts'
-import type { BulkAction, BulkOptions, BulkResult, ListRunsOptions, Operations } from './operations.ts'
+import type { ListRunsOptions } from './list-options.ts'
+import type { BulkAction, BulkOptions, BulkResult, Operations } from './operations.ts'
 import { changeable } from './refusals.ts'
 
 /** Most runs of one call. */

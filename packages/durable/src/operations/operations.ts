@@ -1,6 +1,7 @@
-import type { Page, RunFilter, RunSummary } from '@allium/store'
+import type { Page, RunSummary } from '@allium/store'
 import type { MigrateOptions, Migration } from '../migration/migrate.ts'
 import type { DeniedCall } from './deny-call.ts'
+import type { ListRunsOptions } from './list-options.ts'
 import type { OperatedQueue } from './queues.ts'
 import type { RetryResult } from './refusals.ts'
 import type { ExportedRun } from './run-export.ts'
@@ -8,15 +9,6 @@ import type { OperatedSchedules } from './schedules.ts'
 import type { ShownRun } from './shown-run.ts'
 import type { StartedAgain } from './start-again.ts'
 import type { RunsSummary } from './summary.ts'
-
-export interface ListRunsOptions extends Omit<RunFilter, 'tenants'> {
-  /** @default all tenants */
-  readonly tenant?: string | undefined
-  /** The `cursor` of the previous page. */
-  readonly cursor?: string | undefined
-  /** 1 to 1000. @default 50 */
-  readonly limit?: number | undefined
-}
 
 export interface FindRunOptions {
   /** Required only if two tenants have a run with this id. */

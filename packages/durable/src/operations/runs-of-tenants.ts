@@ -2,9 +2,10 @@ import { AlliumError } from '@allium/core'
 import type { EventLog, RunSummary } from '@allium/store'
 import { type OperatorAction, OperatorAudit } from './audit.ts'
 import { boundPage } from './bound-cursor.ts'
-import { bounded, checkListOptions, plainText, text } from './bounds.ts'
+import { bounded, plainText, text } from './bounds.ts'
 import { bulk } from './bulk.ts'
 import { denyCall } from './deny-call.ts'
+import { checkListOptions, type ListRunsOptions } from './list-options.ts'
 import { migrateRun } from './migrate-run.ts'
 import type {
   BulkAction,
@@ -13,7 +14,6 @@ import type {
   ContentAccess,
   DenyOptions,
   FindRunOptions,
-  ListRunsOptions,
   MigrateRunOptions,
   Operations,
   ShowRunOptions,

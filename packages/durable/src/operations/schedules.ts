@@ -4,7 +4,8 @@ import type { Page, ScheduleChange, ScheduleFilter, ScheduleStore, StoredSchedul
 import { ticksOf } from '../schedules/cron.ts'
 import type { OperatorAction, OperatorAudit } from './audit.ts'
 import { boundPage } from './bound-cursor.ts'
-import { bounded, checkListOptions, plainText, text } from './bounds.ts'
+import { bounded, plainText, text } from './bounds.ts'
+import { checkListOptions } from './list-options.ts'
 import type { OperationsStore } from './options.ts'
 
 /** A schedule as an operator sees it: without its request, and without the reason of a pause, which may quote content. */

@@ -4,7 +4,6 @@ import { type Entry, entryOf } from '@allium/store/event-log'
 import type { RunCheck } from '@allium/store/journal'
 import { ofRun } from '../host/durable-event.ts'
 import type { Host } from '../host/host.ts'
-import { allowPatches } from '../journal/patched.ts'
 import { checkOf, RunJournal } from '../journal/run-journal.ts'
 import { RunState, type RunStateEvents } from '../journal/run-state.ts'
 import { ReplayFilter } from '../log/replay-filter.ts'
@@ -43,8 +42,8 @@ export class LiveRun implements RunStateEvents {
     this.done = this.#execute(previous?.done).catch((error) => this.#handleFault(error))
   }
 
-  onStop(reason: string | undefined): void {
-    this.#agentRun?.abort(reason)
+  onStop(): void {
+    this.#agentRun?.abort(this.state.stopReason)
   }
   onDiverged(error: unknown): Promise<void> {
     return this.#giveUp(error)
@@ -82,12 +81,10 @@ export class LiveRun implements RunStateEvents {
     const replayFilter = new ReplayFilter(entries)
     if (drift.length > 0) for (const entry of replayFilter.filter(driftOf(run, drift))) this.#reporter.push(entry)
     const session = agent.session({ id: run.key.sessionId, principal: principal as never })
-    const isNewCode = (this.#task.version ?? run.version) === version
-    allowPatches(journal, { turnId: run.run, isNewCode })
     try {
-      const { agentRun } = await startTurn(session, { turnId: run.run, task: this.#task, journal })
+      const { agentRun } = await startTurn(session, { run, task: this.#task, journal, version })
       this.#agentRun = agentRun
-      if (this.state.isLost) agentRun.abort(this.state.stopReason)
+      if (this.state.isLost) this.onStop()
       // Immediately, because a run without a reader drains itself.
       const followed = this.#follow(agentRun, replayFilter)
       const unsubscribe = await events.onSignal(this.#reporter.key, (signal) => this.#handleSignal(signal))
@@ -141,7 +138,7 @@ export class LiveRun implements RunStateEvents {
       return this.#giveUp(
         exposedError(
           'run.options',
-          `The agent "${run.agent}" does not keep its sessions in the store of durable(): use memory.persist({ store: store.sessions }).`,
+          `The agent "${run.agent}" keeps its sessions in another store than durable(). Use memory.persist({ store: store.sessions }).`,
         ),
       )
     // Stopped before its turn began.
@@ -168,7 +165,7 @@ export class LiveRun implements RunStateEvents {
     await this.#host.runs.giveUp(lease, run.run, { code, reason: message, status })
     this.state.giveUp(message)
     await this.#reporter.open()
-    this.#agentRun?.abort(message)
+    this.onStop()
     this.state.hasEnded = true
     await this.#reporter.reportEndAs(status, status === 'failed' ? exposedError(code, message) : undefined)
     if (status === 'failed') this.#host.logger.error(`The durable run "${run.run}" was given up: ${message}`, { error })
@@ -178,7 +175,7 @@ export class LiveRun implements RunStateEvents {
     if (signal.stop === true) {
       this.state.stop('stopped')
       // The history gets the recorded steps first. The next step that is not recorded ends the run.
-      return this.#check?.missing() === undefined ? this.#agentRun?.abort('stopped') : undefined
+      return this.#check?.missing() === undefined ? this.onStop() : undefined
     }
     if (this.#agentRun !== undefined) await this.#reporter.inbox.deliver(this.#agentRun, signal)
   }

@@ -91,7 +91,7 @@ export class RunReporter {
   async #audit({ code, message: reason }: Pick<AlliumError, 'code' | 'message'>): Promise<void> {
     const { agent, clock, logger } = this.#host
     const { run } = this.#claimed
-    const ended = { key: run.key, turnId: run.run, agent: run.agent, code, reason, queuedAt: run.runAt, clock }
+    const ended = { ...this.key, agent: run.agent, code, reason, queuedAt: run.runAt, clock }
     await recordGivenUp(agent.inspect().layers, ended).catch((error) =>
       logger.error(`The audit has no end of the durable run "${run.run}", which was given up: ${messageOf(error)}`, {
         error,
@@ -105,7 +105,8 @@ export class RunReporter {
    */
   async reportMissed(): Promise<void> {
     const { run } = this.#claimed
-    const { stored, isGivenUp } = await this.#storedTurn()
+    const turn = await this.#host.sessions.find(run.key, { turnId: run.run }).catch(nullIfUnreadable)
+    const stored = turn ?? undefined
     const entries = await this.readKnown()
     await this.open()
     // Readers receive the answer as the layers display it.
@@ -115,20 +116,9 @@ export class RunReporter {
     if (!entries.some(isEnd)) this.#end = await this.#storedEnd(stored)
     const isReported = run.status !== 'failed' || entries.some(isReportedError)
     const error = exposedError((run.code as ErrorCode) ?? 'run.failed', run.reason ?? 'The run has failed.')
+    const isGivenUp = turn === undefined
     if (isGivenUp && run.status === 'failed') await this.#audit(error)
     await this.reportEnd(isReported ? undefined : error)
-  }
-
-  /** Returns the turn of a run that has ended. A run that was given up has none. */
-  async #storedTurn(): Promise<{ stored?: StoredTurn | undefined; isGivenUp: boolean }> {
-    const { key, turnId } = this.key
-    try {
-      const stored = await this.#host.sessions.find(key, { turnId })
-      return { stored, isGivenUp: stored === undefined }
-    } catch (error) {
-      if (!isUnreadable(error)) throw error
-      return { isGivenUp: false }
-    }
   }
 
   async #storedEnd(stored: StoredTurn | undefined): Promise<Entry> {
@@ -160,4 +150,10 @@ export class RunReporter {
 /** Whether an entry is the end of the run. A sub-agent's run has its own end. */
 export function isEnd({ event }: Entry): boolean {
   return event.type === 'turn:end' && !('path' in event)
+}
+
+/** A turn that can never be read is null. */
+function nullIfUnreadable(error: unknown): null {
+  if (isUnreadable(error)) return null
+  throw error
 }

@@ -1,6 +1,16 @@
 import type { AgentRun, Journal, JsonSchema, OutputOption, Session } from '@allium/core'
 import { operators } from '@allium/core/internal'
+import type { DurableRun } from '@allium/store'
+import { allowPatches } from '../journal/patched.ts'
 import type { Task } from './task.ts'
+
+interface TurnRequest {
+  readonly run: DurableRun
+  readonly task: Task
+  readonly journal: Journal
+  /** The version of the code in this process, from which `patched()` answers. */
+  readonly version: string
+}
 
 /**
  * Starts the turn of a stored request, with its recorded steps. The schema of the answer comes from a client, so it is read first.
@@ -9,9 +19,10 @@ import type { Task } from './task.ts'
  */
 export async function startTurn(
   session: Session<unknown, unknown>,
-  { turnId, task, journal }: { turnId: string; task: Task; journal: Journal },
+  { run: { run: turnId, version: began }, task, journal, version }: TurnRequest,
 ): Promise<{ agentRun: AgentRun<unknown, unknown> }> {
   const { input, decisions, operator, context, output, clientTools, idempotencyKey, onRetryAfterOutput } = task
+  allowPatches(journal, { turnId, isNewCode: (task.version ?? began) === version })
   const options = {
     turnId,
     journal,

@@ -27,7 +27,7 @@ export class Worker {
   #polling: Promise<number> | undefined
   /** What to claim when the current query is over. */
   #pollNext: Scope | undefined
-  #timers: (() => void)[] = []
+  readonly #timers: (() => void)[] = []
   #draining = false
 
   /** @param options.denyOverdue denies calls that were not decided in time */
@@ -140,19 +140,16 @@ export class Worker {
     this.#draining = true
     const { clock, lease } = this.host
     await this.#polling?.catch(() => {})
-    const timers = [
-      clock.after(lease, () => {
-        for (const live of this.#places.live) live.handOver('the process stops')
-      }),
-    ]
-    if (timeout !== undefined)
-      timers.push(
-        clock.after(timeout, () => {
-          for (const { state } of this.#places.live) state.abandon('the process stops')
-        }),
-      )
+    const handOver = () => {
+      for (const live of this.#places.live) live.handOver('the process stops')
+    }
+    const abandon = () => {
+      for (const { state } of this.#places.live) state.abandon('the process stops')
+    }
+    this.#timers.push(clock.after(lease, handOver))
+    if (timeout !== undefined) this.#timers.push(clock.after(timeout, abandon))
     await Promise.all(this.#places.live.map(({ done }) => done))
-    for (const cancel of [...timers, ...this.#timers]) cancel()
+    for (const cancel of this.#timers) cancel()
   }
 
   /** Each part of the work is done even if another part fails, so that no run delays another. Throws the first error in the end. */
@@ -221,17 +218,13 @@ export class Worker {
       }
   }
 
-  #every(ms: number, work: () => unknown): void {
+  #every(ms: number, work: () => Promise<unknown>): void {
     const { clock } = this.host
     let off = () => {}
     const arm = () => {
-      off = clock.after(ms, async () => {
+      off = clock.after(ms, () => {
         arm()
-        try {
-          await work()
-        } catch (error) {
-          this.#warn(error)
-        }
+        return work().catch((error) => this.#warn(error))
       })
     }
     arm()
