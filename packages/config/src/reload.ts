@@ -2,6 +2,7 @@ import {
   type AgentOptions,
   defineMiddleware,
   type Logger,
+  type ModelContext,
   type ModelRef,
   messageOf,
   type TypedMiddleware,
@@ -33,84 +34,99 @@ export interface ReloadOptions {
  * Replaces hooks, model, instructions and thinking while the agent lives, so that its sessions continue. A running turn ends with the
  * hooks that it began with. Other changes are logged as warnings. An invalid config changes nothing.
  */
-export function createReload({
-  file,
-  files,
-  liveConfig,
-  first,
-  given,
-  read,
-  onReload = () => {},
-}: ReloadOptions): Reload {
-  let now = first
-  let knownFiles = files
-  let lastReload: Promise<void> = Promise.resolve()
-
-  async function reload(changed: string, watched: FileWatch, logger: Logger): Promise<void> {
-    const changedOptions: string[] = []
-    try {
-      const { plan } = await read((hook) => changedOptions.push(hook))
-      const fixed = needsRestart(first, plan)
-      if (fixed.length > 0) logger.warn(`${file} has changed in ${fixed.join(', ')}. Create a new agent to apply that.`)
-      now = plan
-      liveConfig.hooks = plan.hooks
-      knownFiles = changedOptions
-      watched.watch([file, ...knownFiles])
-      onReload({ file: changed })
-    } catch (error) {
-      // The error may be in a new file, so that is watched too.
-      watched.watch([file, ...knownFiles, ...changedOptions])
-      logger.error(`The config was not reloaded: ${messageOf(error)}`, { error })
-      onReload({ file: changed, error })
-    }
-  }
-
+export function createReload(options: ReloadOptions): Reload {
+  const config = new ReloadedConfig(options)
   const layer = defineMiddleware({
     name: 'config:reload',
     async agent({ logger }, next) {
-      const watched = new FileWatch((changed) => {
-        lastReload = lastReload.then(() => reload(changed, watched, logger))
-      })
-      watched.watch([file, ...knownFiles])
+      const stop = config.watch(logger)
       try {
         await next()
       } finally {
-        watched.close()
+        stop()
       }
     },
     model(ctx, next) {
-      const { model, thinking } = now.shape.agent
-      const oldAgent = first.shape.agent
-      // A model that the caller or a run chose stays.
-      if (
-        given.model === undefined &&
-        model !== undefined &&
-        oldAgent.model !== undefined &&
-        ctx.model === idOf(oldAgent.model) &&
-        model !== oldAgent.model
-      )
-        ctx.setModel(model)
-      const allowsReasoning = given.settings?.reasoning === undefined
-      if (allowsReasoning && thinking !== oldAgent.thinking && ctx.request.settings.reasoning === oldAgent.thinking) {
-        const { reasoning: _, ...settings } = ctx.settings
-        ctx.settings = thinking === undefined ? settings : { ...settings, reasoning: thinking }
-      }
+      config.applyTo(ctx)
       return next()
     },
   })
+  return { layer, follow: (agentOptions) => config.follow(agentOptions) }
+}
 
-  function follow(options: AgentOptions): AgentOptions {
-    if (given.instructions !== undefined) return options
+/** The config as the last reload read it. */
+class ReloadedConfig {
+  readonly #options: ReloadOptions
+  #now: Plan
+  /** The files of the hooks. */
+  #files: readonly string[]
+  #lastReload: Promise<void> = Promise.resolve()
+
+  constructor(options: ReloadOptions) {
+    this.#options = options
+    this.#now = options.first
+    this.#files = options.files
+  }
+
+  /** Reloads when a file changes. Returns a function that stops it. */
+  watch(logger: Logger): () => void {
+    const watched = new FileWatch((changed) => {
+      this.#lastReload = this.#lastReload.then(() => this.#reload(changed, watched, logger))
+    })
+    watched.watch([this.#options.file, ...this.#files])
+    return () => watched.close()
+  }
+
+  /** Sets the model and the thinking of a call. Those that the caller or a run chose stay. */
+  applyTo(ctx: ModelContext): void {
+    const { given, first } = this.#options
+    const { model, thinking } = this.#now.shape.agent
+    const oldAgent = first.shape.agent
+    if (
+      given.model === undefined &&
+      model !== undefined &&
+      oldAgent.model !== undefined &&
+      ctx.model === idOf(oldAgent.model) &&
+      model !== oldAgent.model
+    )
+      ctx.setModel(model)
+    const allowsReasoning = given.settings?.reasoning === undefined
+    if (allowsReasoning && thinking !== oldAgent.thinking && ctx.request.settings.reasoning === oldAgent.thinking) {
+      const { reasoning: _, ...settings } = ctx.settings
+      ctx.settings = thinking === undefined ? settings : { ...settings, reasoning: thinking }
+    }
+  }
+
+  follow(options: AgentOptions): AgentOptions {
+    if (this.#options.given.instructions !== undefined) return options
     return {
       ...options,
-      instructions(ctx) {
-        const { instructions = '' } = now.shape.agent
+      instructions: (ctx) => {
+        const { instructions = '' } = this.#now.shape.agent
         return typeof instructions === 'function' ? instructions(ctx) : instructions
       },
     }
   }
 
-  return { layer, follow }
+  async #reload(changed: string, watched: FileWatch, logger: Logger): Promise<void> {
+    const { file, liveConfig, first, read, onReload = () => {} } = this.#options
+    const hookFiles: string[] = []
+    try {
+      const { plan } = await read((hook) => hookFiles.push(hook))
+      const fixed = needsRestart(first, plan)
+      if (fixed.length > 0) logger.warn(`${file} has changed in ${fixed.join(', ')}. Create a new agent to apply that.`)
+      this.#now = plan
+      liveConfig.hooks = plan.hooks
+      this.#files = hookFiles
+      watched.watch([file, ...this.#files])
+      onReload({ file: changed })
+    } catch (error) {
+      // The error may be in a new file, so that is watched too.
+      watched.watch([file, ...this.#files, ...hookFiles])
+      logger.error(`The config was not reloaded: ${messageOf(error)}`, { error })
+      onReload({ file: changed, error })
+    }
+  }
 }
 
 /** Returns the changed settings that an agent keeps for its lifetime. For hooks, `toolTimeout` applies immediately. */

@@ -1,9 +1,9 @@
-import { AlliumError, type Clock, digestOf, type RegisteredPrincipal, systemClock, toJson } from '@allium/core'
+import { AlliumError, type Clock, type RegisteredPrincipal, systemClock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import { callIngress, type IngressRequest } from './ingress.ts'
-import { type ActiveRun, createRunObject, type RunObjectOptions, type RunOutput } from './object.ts'
+import { createRunObject, type RunObjectOptions, type RunOutput } from './object.ts'
 import type { RestateAgent } from './restate-agent.ts'
-import { notFound, objectKeyOf, parseRunId, restateKeyOf, runIdOf, type Task, turnIdOf } from './task.ts'
+import { notFound, parseRunId, runIdOf, type Task, turnIdOf } from './task.ts'
+import { TaskCalls } from './task-calls.ts'
 import { type DurableResult, resultOf } from './turn.ts'
 import { polyfillWithResolvers } from './with-resolvers.ts'
 
@@ -90,47 +90,16 @@ export function durableRestate(agent: RestateAgent, options: DurableRestateOptio
   checkOptions(options, optionKeys, 'durableRestate()', 'agent.options')
   polyfillWithResolvers()
   const { name = 'allium', resolvePrincipal = ({ principal }) => principal, stepTimeout = 3_600_000 } = options
-  return { object: createRunObject({ agent, name, resolvePrincipal, stepTimeout }), ...client(agent, name, options) }
+  const calls = new TaskCalls(agent, name, options)
+  return { object: createRunObject({ agent, name, resolvePrincipal, stepTimeout }), ...client(calls, options.clock) }
 }
 
-/**
- * Milliseconds between the attempts to find an invocation. A Restate server that has just started can answer 404 for an invocation
- * that it has stored, see https://github.com/restatedev/restate/issues/4513.
- */
-const notFoundDelays = [100, 200, 400, 800]
-
-function client(agent: RestateAgent, name: string, options: DurableRestateOptions): Omit<DurableRestate, 'object'> {
-  const { ingress = 'http://localhost:8080', headers, fetch = globalThis.fetch, clock = systemClock } = options
-  const target = { url: ingress.replace(/\/+$/, ''), headers, fetch }
-  const call = (task: Task, request: Omit<IngressRequest, 'path'>, ...handler: string[]) =>
-    callIngress(target, { ...request, path: [name, objectKeyOf(agent, task), ...handler] })
-  const invocation = async (task: Task, endpoint: 'attach' | 'output') => {
-    const path = ['restate', 'invocation', name, objectKeyOf(agent, task), 'run', restateKeyOf(task), endpoint]
-    for (const ms of notFoundDelays) {
-      const response = await callIngress(target, { path })
-      if (response.status !== 404) return response
-      await new Promise<void>((resolve) => clock.after(ms, resolve))
-    }
-    return callIngress(target, { path })
-  }
-  const taskOf = (run: string, { principal }: RunAccess): Task => ({ ...parseRunId(run), principal })
-
-  const checkKeyReuse = async (task: Task, text: string) => {
-    const { value } = await invocation(task, 'output')
-    const running = (await call(task, { body: null }, 'running')).value as ActiveRun | null
-    const originalDigest =
-      (value as RunOutput | undefined)?.task ?? (running?.key === task.idempotencyKey ? running.task : undefined)
-    if (originalDigest !== undefined && originalDigest !== (await digestOf(text)))
-      throw new AlliumError(
-        'run.key_reused',
-        `The idempotency key "${task.idempotencyKey}" belongs to another task of this session. Use another key.`,
-      )
-  }
+function client(calls: TaskCalls, clock: Clock = systemClock): Omit<DurableRestate, 'object'> {
   const get = async (run: string, access: RunAccess): Promise<{ status: RunStatus }> => {
     const task = taskOf(run, access)
     let status: number
     try {
-      status = (await invocation(task, 'output')).status
+      status = (await calls.invocation(task, 'output')).status
     } catch (error) {
       if (error instanceof AlliumError && error.code !== 'http.status') return { status: 'ended' }
       throw error
@@ -141,37 +110,36 @@ function client(agent: RestateAgent, name: string, options: DurableRestateOption
 
   return {
     get,
-    async start(startOptions) {
-      checkOptions(startOptions ?? null, startOptionKeys, 'start()', 'run.options')
-      const { runAt, ...given } = startOptions
-      if ((given.input === undefined) === (given.decisions === undefined))
-        throw new AlliumError('run.options', 'start() takes either an input or decisions. Give exactly one of them.')
-      if (given.idempotencyKey === '')
-        throw new AlliumError('run.options', 'The idempotency key is empty. Pass a non-empty string, or omit it.')
-      const task: Task = { ...given, idempotencyKey: given.idempotencyKey ?? crypto.randomUUID() }
-      const [text, delay] = [toJson(task), runAt === undefined ? 0 : Math.ceil(runAt - clock.now())]
-      const query = delay > 0 ? `?delay=${delay}ms` : undefined
-      const accepted = await call(task, { body: text, query, idempotencyKey: restateKeyOf(task) }, 'run', 'send')
-      const status = (accepted.value as { status?: string } | undefined)?.status
-      if (status === undefined)
-        throw new AlliumError(
-          'http.status',
-          `Restate at ${target.url} has no object "${name}". Register its endpoint there.`,
-        )
-      if (status === 'PreviouslyAccepted') await checkKeyReuse(task, text)
+    async start(options) {
+      checkOptions(options ?? null, startOptionKeys, 'start()', 'run.options')
+      const { runAt, ...given } = options
+      const task = newTask(given)
+      await calls.start(task, runAt === undefined ? 0 : Math.ceil(runAt - clock.now()))
       return { run: runIdOf(task), turnId: turnIdOf(task), sessionId: task.sessionId }
     },
     async attach(run, access) {
-      const { value } = await invocation(taskOf(run, access), 'attach')
+      const { value } = await calls.invocation(taskOf(run, access), 'attach')
       if (value === undefined) throw notFound(run)
       return resultOf((value as RunOutput).outcome) as DurableResult
     },
     async stop(run, access) {
       if ((await get(run, access)).status === 'ended') return false
       const task = taskOf(run, access)
-      const { value } = await call(task, { body: task.idempotencyKey }, 'stop')
-      if (value !== true) await call(task, { body: task.idempotencyKey }, 'drop', 'send')
+      const { value } = await calls.call(task, { body: task.idempotencyKey }, 'stop')
+      if (value !== true) await calls.call(task, { body: task.idempotencyKey }, 'drop', 'send')
       return true
     },
   }
+}
+
+function taskOf(run: string, { principal }: RunAccess): Task {
+  return { ...parseRunId(run), principal }
+}
+
+function newTask(given: Omit<StartOptions, 'runAt'>): Task {
+  if ((given.input === undefined) === (given.decisions === undefined))
+    throw new AlliumError('run.options', 'start() takes either an input or decisions. Give exactly one of them.')
+  if (given.idempotencyKey === '')
+    throw new AlliumError('run.options', 'The idempotency key is empty. Pass a non-empty string, or omit it.')
+  return { ...given, idempotencyKey: given.idempotencyKey ?? crypto.randomUUID() }
 }

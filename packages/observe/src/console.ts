@@ -10,6 +10,7 @@ import {
   type TypedMiddleware,
   textOf,
 } from '@allium/core'
+import { ignoreFailure } from './ignore-errors.ts'
 import { oneLine } from './one-line.ts'
 import { stopwatch } from './stopwatch.ts'
 import { watchCall } from './watch-call.ts'
@@ -87,9 +88,7 @@ export function consoleLayer(options: ConsoleOptions = {}): TypedMiddleware<{}> 
 
   /** An observer must never fail the run, neither synchronously nor later. */
   function print(line: () => string): void {
-    try {
-      Promise.resolve(write(line())).catch(() => {})
-    } catch {}
+    ignoreFailure(() => write(line()))
   }
 }
 

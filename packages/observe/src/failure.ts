@@ -1,8 +1,10 @@
 import { isBlockError, messageOf } from '@allium/core'
+import { ignoreErrors } from './ignore-errors.ts'
 
 /** Returns how a call ended that threw this error. */
 export function decisionOfError(error: unknown): 'blocked' | 'aborted' | 'failed' {
-  if (isBlock(error)) return 'blocked'
+  // A proxy may throw when its brand is read.
+  if (ignoreErrors(() => isBlockError(error)) === true) return 'blocked'
   return errorField(error, 'name') === 'AbortError' ? 'aborted' : 'failed'
 }
 
@@ -14,18 +16,5 @@ export function errorDetail(error: unknown): string {
 
 /** A field of a thrown value; undefined if its getter throws, because an observer must never change how a run ends. */
 export function errorField(error: unknown, key: string): unknown {
-  try {
-    return (error as Record<string, unknown> | null | undefined)?.[key]
-  } catch {
-    return undefined
-  }
-}
-
-/** A proxy may throw when its brand is read. */
-function isBlock(error: unknown): boolean {
-  try {
-    return isBlockError(error)
-  } catch {
-    return false
-  }
+  return ignoreErrors(() => (error as Record<string, unknown> | null | undefined)?.[key])
 }

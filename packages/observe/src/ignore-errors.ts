@@ -6,3 +6,8 @@ export function ignoreErrors<T>(fn: () => T): T | undefined {
     return undefined
   }
 }
+
+/** Same, and also ignores a later rejection. */
+export function ignoreFailure(fn: () => unknown): void {
+  ignoreErrors(() => Promise.resolve(fn()).catch(() => {}))
+}

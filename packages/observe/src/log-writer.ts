@@ -1,6 +1,7 @@
 import type { TurnView } from '@allium/core'
 import { isReplaying } from '@allium/core/context'
 import { isSecretName } from '@allium/shared/detect'
+import { ignoreFailure } from './ignore-errors.ts'
 import { oneLine } from './one-line.ts'
 import { type PlainOptions, toPlainData } from './plain-data.ts'
 import { runLocation } from './run-location.ts'
@@ -50,15 +51,13 @@ export function logWriter({ logger, levels, hide = [], maxLength = 2000 }: LogWr
   }
 
   /** An observer must never fail the run, neither synchronously nor later. */
-  return (ctx, { what, moment, status, fields }) => {
-    try {
+  return (ctx, { what, moment, status, fields }) =>
+    ignoreFailure(() => {
       const level = levelOf[moment]
       if (logger.isLevelEnabled?.(level) === false) return
       const event = `${what}:${status === undefined ? 'start' : 'end'}`
       const replayed = isReplaying(ctx) && { replayed: true }
       const record = toPlainData({ ...runLocation(ctx), event, ...replayed, ...fields() }, safe) as object
-      const message = `${what === 'turn' ? what : `${what} call`} ${status ?? 'begins'}`
-      Promise.resolve(logger[level](record, message)).catch(() => {})
-    } catch {}
-  }
+      return logger[level](record, `${what === 'turn' ? what : `${what} call`} ${status ?? 'begins'}`)
+    })
 }

@@ -69,7 +69,7 @@ function logTurn(ctx: TurnContext, write: WriteLog, content: boolean): void {
   ctx.onEnd(({ status, reason, error, usage }) =>
     write(ctx, {
       what: 'turn',
-      moment: moments[status],
+      moment: momentOf(status),
       status,
       fields: () => ({
         status,
@@ -90,11 +90,7 @@ function logTurn(ctx: TurnContext, write: WriteLog, content: boolean): void {
   })
 }
 
-const moments: Record<RunStatus, LogMoment> = {
-  completed: 'end',
-  stopped: 'end',
-  suspended: 'end',
-  aborted: 'end',
-  blocked: 'trouble',
-  failed: 'failed',
+function momentOf(status: RunStatus): LogMoment {
+  if (status === 'failed') return 'failed'
+  return status === 'blocked' ? 'trouble' : 'end'
 }

@@ -14,9 +14,9 @@ export function toPlainData(value: unknown, options: PlainOptions = {}): unknown
   return copyOf(value, options, [])
 }
 
-/** Returns JSON with sorted object keys, so that equal values have equal texts. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(toPlainData(value), (_, inner) =>
+/** Returns plain data as JSON with sorted object keys, so that equal values have equal texts. */
+export function canonicalJson(plain: unknown): string {
+  return JSON.stringify(plain, (_, inner) =>
     typeof inner !== 'object' || inner === null || Array.isArray(inner)
       ? inner
       : Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))),

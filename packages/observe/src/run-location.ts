@@ -1,5 +1,6 @@
 import { ownerOf, type TurnView, tenantOf } from '@allium/core'
 import { rootTurnIdOf } from '@allium/core/context'
+import { ignoreErrors } from './ignore-errors.ts'
 
 /** The actor and the location, which are the same in all records of a call. */
 export interface RunLocation {
@@ -15,7 +16,8 @@ export interface RunLocation {
 export function runLocation(ctx: TurnView): RunLocation {
   const { principal, sessionId, turnId, agent } = ctx
   const rootTurnId = rootTurnIdOf(ctx)
-  const user = userOf(principal)
+  // An observer must not fail the run. If the agent sets `owner`, a principal may have anything as its user.
+  const user = ignoreErrors(() => ownerOf(principal))
   const tenant = tenantOf(principal)
   return {
     ...(tenant !== undefined && { tenant }),
@@ -24,14 +26,5 @@ export function runLocation(ctx: TurnView): RunLocation {
     session: sessionId,
     turn: turnId,
     ...(rootTurnId !== turnId && { root: rootTurnId }),
-  }
-}
-
-/** An observer must not fail the run. If the agent sets `owner`, a principal may have anything as its user. */
-function userOf(principal: unknown): string | undefined {
-  try {
-    return ownerOf(principal)
-  } catch {
-    return undefined
   }
 }

@@ -1,19 +1,10 @@
 import type { Clock, ModelContext } from '@allium/core'
+import { ignoreErrors } from './ignore-errors.ts'
 
 /** Returns a function that returns the elapsed milliseconds; undefined if the clock fails, because an observer must never fail the run. */
 export function stopwatch(clock: Clock): () => number | undefined {
-  try {
-    const startedAt = clock.monotonic()
-    return () => {
-      try {
-        return clock.monotonic() - startedAt
-      } catch {
-        return undefined
-      }
-    }
-  } catch {
-    return () => undefined
-  }
+  const startedAt = ignoreErrors(() => clock.monotonic())
+  return () => (startedAt === undefined ? undefined : ignoreErrors(() => clock.monotonic() - startedAt))
 }
 
 /** Records when the first chunk of a model call passes. Must be called before `next()`. */

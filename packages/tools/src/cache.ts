@@ -75,7 +75,7 @@ export function cache(options: CacheOptions): TypedMiddleware<{}> {
     key: extraKey = () => null,
     as = 'tools:cache',
   } = readOptions(options)
-  const localStore = memoryKeyValue()
+  const results = new Results(as, store, ttl)
   const singleFlight = new SingleFlight<CachedResult>()
 
   return defineMiddleware({
@@ -88,17 +88,17 @@ export function cache(options: CacheOptions): TypedMiddleware<{}> {
       if (!tools.includes(ctx.tool.name) || needsApproval(ctx) || ctx.invalid !== undefined || !when(ctx)) return next()
       const { name, description, jsonSchema } = ctx.tool
       const key = `${as}:${await digestOf([sharersOf(ctx, per), name, description, jsonSchema, ctx.args, extraKey(ctx)])}`
-      const hit = await singleFlight.find(key, ctx, () => readCached(ctx, key))
+      const hit = await singleFlight.find(key, ctx, () => results.read(ctx, key))
       if ('value' in hit) {
         ctx.emit({ type: 'tools:cache', tool: name, callId: ctx.callId })
         return ctx.skipCall(structuredClone(hit.value))
       }
       try {
         const result = await next()
-        const copy = result.status === 'ok' ? copyOf(ctx, result) : undefined
+        const copy = result.status === 'ok' ? results.copyOf(ctx, result) : undefined
         if (copy !== undefined) {
           hit.resolve(copy)
-          await writeCached(ctx, key, copy)
+          await results.write(ctx, key, copy)
         }
         return result
       } finally {
@@ -106,36 +106,50 @@ export function cache(options: CacheOptions): TypedMiddleware<{}> {
       }
     },
   })
+}
 
-  function storeOf(ctx: ToolContext): KeyValue {
-    return store ?? ctx.find(sharedStore)?.keyValue ?? localStore
+/** The cached results of a layer. If the store fails, the tool runs. */
+class Results {
+  readonly #layer: string
+  readonly #store: KeyValue | undefined
+  readonly #ttl: number
+  readonly #local = memoryKeyValue()
+
+  constructor(layer: string, store: KeyValue | undefined, ttl: number) {
+    this.#layer = layer
+    this.#store = store
+    this.#ttl = ttl
   }
 
-  async function readCached(ctx: ToolContext, key: string): Promise<CachedResult | undefined> {
+  async read(ctx: ToolContext, key: string): Promise<CachedResult | undefined> {
     try {
-      return (await storeOf(ctx).get(key)) as CachedResult | undefined
+      return (await this.#storeOf(ctx).get(key)) as CachedResult | undefined
     } catch (error) {
-      ctx.logger.warn(`"${as}" could not read its store, so the tool runs.`, { error })
+      ctx.logger.warn(`"${this.#layer}" could not read its store, so the tool runs.`, { error })
       return undefined
     }
   }
 
-  async function writeCached(ctx: ToolContext, key: string, copy: CachedResult) {
+  async write(ctx: ToolContext, key: string, copy: CachedResult): Promise<void> {
     try {
-      await storeOf(ctx).set(key, copy, ttl, writerOf(ctx))
+      await this.#storeOf(ctx).set(key, copy, this.#ttl, writerOf(ctx))
     } catch (error) {
-      ctx.logger.warn(`"${as}" could not write its store.`, { error })
+      ctx.logger.warn(`"${this.#layer}" could not write its store.`, { error })
     }
   }
 
   /** Returns undefined for a result that cannot be copied, such as a function; only its caller receives it. */
-  function copyOf(ctx: ToolContext, { content, value, flow }: CachedResult): CachedResult | undefined {
+  copyOf(ctx: ToolContext, { content, value, flow }: CachedResult): CachedResult | undefined {
     try {
       return structuredClone({ content, value, ...(flow !== undefined && { flow }) })
     } catch (error) {
-      ctx.logger.warn(`"${as}" cannot cache the result of "${ctx.tool.name}".`, { error })
+      ctx.logger.warn(`"${this.#layer}" cannot cache the result of "${ctx.tool.name}".`, { error })
       return undefined
     }
+  }
+
+  #storeOf(ctx: ToolContext): KeyValue {
+    return this.#store ?? ctx.find(sharedStore)?.keyValue ?? this.#local
   }
 }
 

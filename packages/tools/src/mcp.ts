@@ -1,4 +1,6 @@
 import {
+  type AgentContext,
+  type AnyTool,
   defineMiddleware,
   type Logger,
   messageOf,
@@ -84,14 +86,8 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
         if (calls instanceof Connection) await calls.open()
         else if (users !== undefined) onTools(users.tools?.map(toListedTool) ?? (await listing(setup, users)))
         await toolbox.checkPin()
-        for (const tool of await toolbox.tools(calls, dialogues)) {
-          try {
-            ctx.registerTool(tool)
-            ownTools.add(tool.name)
-          } catch (error) {
-            toolbox.skipTool(tool.name, messageOf(error).replace(/\.$/, ''))
-          }
-        }
+        const tools = await toolbox.tools(calls, dialogues)
+        for (const tool of tools) if (registers(ctx, tool, toolbox)) ownTools.add(tool.name)
         await next()
       } finally {
         declines.delete(forget)
@@ -106,6 +102,17 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       return ownTools.has(ctx.tool.name) ? withStructured(result) : result
     },
   })
+}
+
+/** Whether the agent takes a tool. It is left out if, for example, another tool has its name. */
+function registers(ctx: AgentContext, tool: AnyTool, toolbox: Toolbox): boolean {
+  try {
+    ctx.registerTool(tool)
+    return true
+  } catch (error) {
+    toolbox.skipTool(tool.name, messageOf(error).replace(/\.$/, ''))
+    return false
+  }
 }
 
 function samplingOf(name: string, given: boolean | McpSamplingOptions, logger: Logger): Sampling | undefined {

@@ -38,85 +38,103 @@ export async function compileEntry(given: unknown, path: Path, hook: HookName, u
   if (!parsed.success) throw issueMistake(use.source, parsed.error.issues[0] as z.core.$ZodIssue, path, entry, options)
   const { run, policy, timeout = use.timeout, env } = parsed.data
   const label = `${hook}[${path.at(-1)}] (${describeRun(run)})`
-  return { label, policy, timeout, run: await runnable(run, path, hookEnv(use.env, env), use) }
+  return { label, policy, timeout, run: await new EntryRun(path, hookEnv(use.env, env), use).of(run) }
 }
 
-function runnable(
-  run: unknown,
-  path: Path,
-  env: Record<string, string>,
-  { source, code, allowOutside, onFile }: EntryOptions,
-): Promise<Entry['run']> {
-  const fail = (errorCode: Parameters<typeof mistake>[1], problem: string, cause?: unknown) =>
-    mistake(source, errorCode, path, problem, { cause })
-  if (typeof run === 'function') return Promise.resolve((ctx) => run(ctx))
-  const entryText = (run as string).trim()
-  switch (kindOf(entryText)) {
-    case 'shell':
-      return shell(entryText.slice('shell:'.length))
-    case 'script':
-      return script(entryText, [])
-    case 'file':
-      return file(entryText)
-    case 'inline':
-      return inline(entryText)
-    case 'unknown':
-      throw fail(
-        'config.hook',
-        `names a file whose extension is not one of .ts, .js, ${scriptExtensions.join(', ')}. Write "shell: ${entryText}" to run a program.`,
-      )
+/** Compiles one entry to a function. */
+class EntryRun {
+  readonly #path: Path
+  readonly #env: Record<string, string>
+  readonly #use: EntryOptions
+
+  constructor(path: Path, env: Record<string, string>, use: EntryOptions) {
+    this.#path = path
+    this.#env = env
+    this.#use = use
   }
 
-  async function file(text: string): Promise<Entry['run']> {
+  async of(run: unknown): Promise<Entry['run']> {
+    if (typeof run === 'function') return (ctx) => run(ctx)
+    const entryText = (run as string).trim()
+    switch (kindOf(entryText)) {
+      case 'shell':
+        return this.#shell(entryText.slice('shell:'.length))
+      case 'script':
+        return this.#script(entryText, [])
+      case 'file':
+        return this.#file(entryText)
+      case 'inline':
+        return this.#inline(entryText)
+      case 'unknown':
+        throw this.#fail(
+          'config.hook',
+          `names a file whose extension is not one of .ts, .js, ${scriptExtensions.join(', ')}. Write "shell: ${entryText}" to run a program.`,
+        )
+    }
+  }
+
+  async #file(text: string): Promise<Entry['run']> {
+    const { code, source, onFile } = this.#use
     onFile(absolute(text, source.root)) // watched even if it has an error, because it may be fixed
-    const resolvedFile = await resolveFile(text, source.root, allowOutside, fail)
-    return hookOf(
-      await code.importFile(resolvedFile).catch((cause) => {
-        throw fail('config.hook', `names the file ${text}, which cannot be loaded: ${messageOf(cause)}`, cause)
-      }),
+    const exported = await code.importFile(await this.#resolve(text)).catch((cause) => {
+      throw this.#fail('config.hook', `names the file ${text}, which cannot be loaded: ${messageOf(cause)}`, cause)
+    })
+    return this.#hookOf(
+      exported,
       `names the file ${text}, whose default export is not a function. Expected "export default async (ctx) => {…}".`,
     )
   }
 
-  async function inline(text: string): Promise<Entry['run']> {
-    const at = source.file ?? `${source.root}/config.ts`
-    return hookOf(
-      await code.evaluate(text.replace(/;\s*$/, ''), `${at}.${formatPath(path)}.ts`).catch((cause) => {
-        throw fail('config.hook', `is not a valid TypeScript expression: ${messageOf(cause)}`, cause)
-      }),
+  async #inline(text: string): Promise<Entry['run']> {
+    const { code, source } = this.#use
+    const at = `${source.file ?? `${source.root}/config.ts`}.${formatPath(this.#path)}.ts`
+    const value = await code.evaluate(text.replace(/;\s*$/, ''), at).catch((cause) => {
+      throw this.#fail('config.hook', `is not a valid TypeScript expression: ${messageOf(cause)}`, cause)
+    })
+    return this.#hookOf(
+      value,
       'is not a function. Expected "(ctx) => {…}", a path such as ./hook.ts, or "shell: command".',
     )
   }
 
-  function hookOf(value: unknown, otherwise: string): Entry['run'] {
-    if (typeof value !== 'function') throw fail('config.hook', otherwise)
+  async #shell(line: string): Promise<Entry['run']> {
+    const commandParts = splitCommand(line)
+    if (commandParts === undefined) throw this.#fail('config.hook', 'has an unclosed quote. Close it.')
+    const [command, ...args] = commandParts
+    if (command === undefined) throw this.#fail('config.hook', 'names no command. Expected "shell: command arguments".')
+    if (!command.includes('/')) return this.#commandRun(command, args)
+    // A program may be anywhere; a relative path names a file of the project.
+    if (/^[/~]/.test(command)) return this.#interpreterRun(absolute(command, this.#use.source.root), command, args)
+    return this.#script(command, args)
+  }
+
+  async #script(text: string, args: readonly string[]): Promise<Entry['run']> {
+    return this.#interpreterRun(await this.#resolve(text), text, args)
+  }
+
+  #interpreterRun(programPath: string, writtenPath: string, args: readonly string[]): Entry['run'] {
+    const interpreter = interpreterOf(writtenPath)
+    if (interpreter === undefined) return this.#commandRun(programPath, args)
+    return this.#commandRun(interpreter, [programPath, ...args])
+  }
+
+  #commandRun(command: string, args: readonly string[]): Entry['run'] {
+    const program: ShellCommand = { command, args, cwd: this.#use.source.root, env: this.#env }
+    return (ctx, call) => runShellHook(program, ctx, call)
+  }
+
+  #hookOf(value: unknown, otherwise: string): Entry['run'] {
+    if (typeof value !== 'function') throw this.#fail('config.hook', otherwise)
     return (ctx) => value(ctx)
   }
 
-  async function shell(line: string): Promise<Entry['run']> {
-    const commandParts = splitCommand(line)
-    if (commandParts === undefined) throw fail('config.hook', 'has an unclosed quote. Close it.')
-    const [command, ...args] = commandParts
-    if (command === undefined) throw fail('config.hook', 'names no command. Expected "shell: command arguments".')
-    if (!command.includes('/')) return commandRun(command, args)
-    // A program may be anywhere; a relative path names a file of the project.
-    if (/^[/~]/.test(command)) return interpreterRun(absolute(command, source.root), command, args)
-    return script(command, args)
+  #resolve(text: string): Promise<string> {
+    const { source, allowOutside } = this.#use
+    return resolveFile(text, source.root, allowOutside, this.#fail)
   }
 
-  async function script(text: string, args: readonly string[]): Promise<Entry['run']> {
-    return interpreterRun(await resolveFile(text, source.root, allowOutside, fail), text, args)
-  }
-
-  function interpreterRun(programPath: string, writtenPath: string, args: readonly string[]): Entry['run'] {
-    const interpreter = interpreterOf(writtenPath)
-    return interpreter === undefined ? commandRun(programPath, args) : commandRun(interpreter, [programPath, ...args])
-  }
-
-  function commandRun(command: string, args: readonly string[]): Entry['run'] {
-    const program: ShellCommand = { command, args, cwd: source.root, env }
-    return (ctx, call) => runShellHook(program, ctx, call)
-  }
+  readonly #fail = (errorCode: Parameters<typeof mistake>[1], problem: string, cause?: unknown) =>
+    mistake(this.#use.source, errorCode, this.#path, problem, { cause })
 }
 
 function describeRun(run: unknown): string {

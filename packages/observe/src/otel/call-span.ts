@@ -2,6 +2,7 @@ import type { TurnView } from '@allium/core'
 import type { Context, Span } from '@opentelemetry/api'
 import { decisionOfError } from '../failure.ts'
 import { ignoreErrors } from '../ignore-errors.ts'
+import { watchCall } from '../watch-call.ts'
 import { alliumNames } from './names.ts'
 import { setSpanError } from './span-error.ts'
 import { type OpenSpan, replayAttributes, runInSpan, type SpanStart, type TurnSpans } from './turn-spans.ts'
@@ -40,13 +41,12 @@ export abstract class CallSpan<Result> implements OpenSpan {
 /** Runs a call in its span. Errors of the tracing are ignored. */
 export async function traceCall<Result>(start: () => CallSpan<Result>, next: () => Promise<Result>): Promise<Result> {
   const span = ignoreErrors(start)
+  const inSpan = () => runInSpan(span, next)
   try {
-    const result = await runInSpan(span, next)
-    ignoreErrors(() => span?.returned(result))
-    return result
-  } catch (error) {
-    ignoreErrors(() => span?.failed(error))
-    throw error
+    return await watchCall(inSpan, {
+      onResult: (result) => span?.returned(result),
+      onError: (error) => span?.failed(error),
+    })
   } finally {
     ignoreErrors(() => span?.end())
   }

@@ -1,22 +1,28 @@
 import {
   defineMiddleware,
   layerOptions,
+  type ModelContext,
   type ModelResponse,
   option,
+  type ToolContext,
+  type ToolResult,
+  type TurnContext,
   type TurnView,
   type TypedMiddleware,
 } from '@allium/core'
 import { isReplaying, physicalCallsOf } from '@allium/core/context'
 import type { PhysicalCall } from '@allium/core/internal'
-import { type Attributes, metrics as api, type Histogram, type Meter } from '@opentelemetry/api'
+import type { Attributes, Histogram, Meter } from '@opentelemetry/api'
 import { errorType } from '../error-type.ts'
 import { decisionOfError } from '../failure.ts'
 import { ignoreErrors } from '../ignore-errors.ts'
 import { knownTool } from '../known-tool.ts'
 import { firstChunkOf, stopwatch } from '../stopwatch.ts'
+import { watchCall } from '../watch-call.ts'
 import { responseModel } from './call-attributes.ts'
+import { type Instruments, makeInstruments } from './instruments.ts'
 import { modelAttributes } from './model-attributes.ts'
-import { alliumNames, metricNames, names } from './names.ts'
+import { alliumNames, names } from './names.ts'
 
 export interface MetricsOptions {
   /** @default the application's, requested with the first call */
@@ -41,9 +47,7 @@ const readOptions = layerOptions<MetricsOptions>('observe:metrics', {
  */
 export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
   const { meter, as = 'observe:metrics' } = readOptions(options)
-  let cached: Instruments | undefined
-  // Created late, because before the application registers its meters there are only no-op meters.
-  const instruments = () => (cached ??= makeInstruments(meter ?? api.getMeter('@allium/observe')))
+  const measures = new Measures(meter)
 
   return defineMiddleware({
     name: as,
@@ -51,60 +55,74 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
     innermost: true,
     inherit: true,
     async turn(ctx, next) {
-      const ms = stopwatch(ctx.clock)
-      ctx.onEnd(({ status, error }) => {
-        const failed = status === 'failed' && { [names.errorType]: errorType(error) }
-        const attributes = {
-          [names.operation]: 'invoke_agent',
-          [names.agent]: ctx.agent.name,
-          [alliumNames.status]: status,
-          ...failed,
-        }
-        record(ctx, (all) => all.agents, ms(), attributes)
-      })
+      measures.turn(ctx)
       await next()
     },
-    async model(ctx, next) {
-      const ms = stopwatch(ctx.clock)
-      const attributes = { [names.operation]: 'chat', ...modelAttributes(ctx.model) }
-      const firstChunk = firstChunkOf(ctx, ms)
-      try {
-        const response = await next()
-        ignoreErrors(() => recordResponse(ctx, response, attributes, { whole: ms(), firstChunk: firstChunk() }))
-        return response
-      } catch (error) {
-        record(ctx, (all) => all.operations, ms(), { ...attributes, [names.errorType]: typeOf(error) })
-        throw error
-      } finally {
-        ignoreErrors(() => isReplaying(ctx) || recordUsage(physicalCallsOf(ctx), attributes))
-      }
-    },
-    async tool(ctx, next) {
-      const ms = stopwatch(ctx.clock)
-      const attributes = { [names.operation]: 'execute_tool', [names.toolName]: knownTool(ctx) }
-      try {
-        const result = await next()
-        const { status, error } = result
-        const failed = status === 'error' && {
-          [names.errorType]: error === undefined ? 'tool_error' : errorType(error),
-        }
-        if (status === 'ok' || status === 'error') record(ctx, (all) => all.tools, ms(), { ...attributes, ...failed })
-        return result
-      } catch (error) {
-        record(ctx, (all) => all.tools, ms(), { ...attributes, [names.errorType]: typeOf(error) })
-        throw error
-      }
-    },
+    model: (ctx, next) => measures.model(ctx, next),
+    tool: (ctx, next) => measures.tool(ctx, next),
   })
+}
 
-  function recordResponse(ctx: TurnView, response: ModelResponse, requestAttributes: Attributes, ms: Times): void {
-    const attributes = { ...requestAttributes, ...responseModel(response.model) }
-    record(ctx, (all) => all.operations, ms.whole, attributes)
-    record(ctx, (all) => all.firstChunks, ms.firstChunk, attributes)
+/** Measures turns and calls with the instruments of a meter. */
+class Measures {
+  readonly #meter: Meter | undefined
+  #instruments: Instruments | undefined
+
+  constructor(meter: Meter | undefined) {
+    this.#meter = meter
+  }
+
+  turn(ctx: TurnContext): void {
+    const ms = stopwatch(ctx.clock)
+    ctx.onEnd(({ status, error }) =>
+      this.#record(ctx, (all) => all.agents, ms(), {
+        [names.operation]: 'invoke_agent',
+        [names.agent]: ctx.agent.name,
+        [alliumNames.status]: status,
+        ...(status === 'failed' && { [names.errorType]: errorType(error) }),
+      }),
+    )
+  }
+
+  async model(ctx: ModelContext, next: () => Promise<ModelResponse>): Promise<ModelResponse> {
+    const ms = stopwatch(ctx.clock)
+    const attributes = { [names.operation]: 'chat', ...modelAttributes(ctx.model) }
+    const firstChunk = firstChunkOf(ctx, ms)
+    try {
+      return await watchCall(next, {
+        onResult: ({ model }) => {
+          const answered = { ...attributes, ...responseModel(model) }
+          this.#record(ctx, (all) => all.operations, ms(), answered)
+          this.#record(ctx, (all) => all.firstChunks, firstChunk(), answered)
+        },
+        onError: (error) =>
+          this.#record(ctx, (all) => all.operations, ms(), { ...attributes, [names.errorType]: typeOf(error) }),
+      })
+    } finally {
+      ignoreErrors(() => isReplaying(ctx) || this.#recordTokens(physicalCallsOf(ctx), attributes))
+    }
+  }
+
+  tool(ctx: ToolContext, next: () => Promise<ToolResult>): Promise<ToolResult> {
+    const ms = stopwatch(ctx.clock)
+    const attributes = { [names.operation]: 'execute_tool', [names.toolName]: knownTool(ctx) }
+    const record = (failure?: string) =>
+      this.#record(ctx, (all) => all.tools, ms(), {
+        ...attributes,
+        ...(failure !== undefined && { [names.errorType]: failure }),
+      })
+    return watchCall(next, {
+      onResult({ status, error }) {
+        if (status === 'ok') record()
+        else if (status === 'error') record(error === undefined ? 'tool_error' : errorType(error))
+      },
+      onError: (error) => record(typeOf(error)),
+    })
   }
 
   /** A call without a result used no tokens. */
-  function recordUsage(calls: readonly PhysicalCall[], requestAttributes: Attributes): void {
+  #recordTokens(calls: readonly PhysicalCall[], requestAttributes: Attributes): void {
+    const { tokens } = this.#all
     for (const { model, usage } of calls) {
       const { inputTokens, outputTokens, estimated } = usage
       if (inputTokens + outputTokens === 0) continue
@@ -113,52 +131,21 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
         ...responseModel(model),
         ...(estimated === true && { [alliumNames.estimated]: true }),
       }
-      instruments().tokens.record(inputTokens, { ...attributes, [names.tokenType]: 'input' })
-      instruments().tokens.record(outputTokens, { ...attributes, [names.tokenType]: 'output' })
+      tokens.record(inputTokens, { ...attributes, [names.tokenType]: 'input' })
+      tokens.record(outputTokens, { ...attributes, [names.tokenType]: 'output' })
     }
   }
 
-  /** Replayed calls were measured when they happened. */
-  function record(
-    ctx: TurnView,
-    pick: (all: Instruments) => Histogram,
-    ms: number | undefined,
-    attributes: Attributes,
-  ): void {
-    if (ms !== undefined && !isReplaying(ctx)) ignoreErrors(() => pick(instruments()).record(ms / 1000, attributes))
+  /** Records a time in milliseconds; undefined if nothing arrived or the clock failed. Replayed calls were measured when they happened. */
+  #record(ctx: TurnView, pick: (all: Instruments) => Histogram, ms: number | undefined, attributes: Attributes): void {
+    if (ms !== undefined && !isReplaying(ctx)) ignoreErrors(() => pick(this.#all).record(ms / 1000, attributes))
+  }
+
+  /** Created late, because before the application registers its meters there are only no-op meters. */
+  get #all(): Instruments {
+    return (this.#instruments ??= makeInstruments(this.#meter))
   }
 }
-
-/** Times of a model call in milliseconds; undefined if nothing arrived or the clock failed. */
-type Times = Record<'whole' | 'firstChunk', number | undefined>
-
-interface Instruments {
-  readonly operations: Histogram
-  readonly firstChunks: Histogram
-  readonly tokens: Histogram
-  readonly agents: Histogram
-  readonly tools: Histogram
-}
-
-function makeInstruments(meter: Meter): Instruments {
-  const seconds = (name: string, description: string) =>
-    meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: durationBuckets } })
-  return {
-    operations: seconds(metricNames.operationDuration, 'Time of a model call'),
-    firstChunks: seconds(metricNames.firstChunk, 'Time until a model call sent its first chunk'),
-    agents: seconds(metricNames.agentDuration, 'Time of a turn'),
-    tools: seconds(metricNames.toolDuration, 'Time of a tool call'),
-    tokens: meter.createHistogram(metricNames.tokenUsage, {
-      description: 'Tokens of a model call',
-      unit: '{token}',
-      advice: { explicitBucketBoundaries: tokenBuckets },
-    }),
-  }
-}
-
-/** The buckets of the conventions: powers of 2 from 10 ms, and of 4. */
-const durationBuckets = Array.from({ length: 14 }, (_, i) => 2 ** i / 100)
-const tokenBuckets = Array.from({ length: 14 }, (_, i) => 4 ** i)
 
 /** Aborts and blocks are reported by name. */
 function typeOf(error: unknown): string {
