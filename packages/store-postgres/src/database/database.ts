@@ -118,6 +118,11 @@ export function paramList(count: number, first = 1): string {
   return Array.from({ length: count }, (_, i) => `$${first + i}`).join()
 }
 
+/** Returns the columns of rows, as `unnest` takes them. */
+export function columnsOf(width: number, rows: readonly (readonly unknown[])[]): unknown[][] {
+  return Array.from({ length: width }, (_, i) => rows.map((row) => row[i]))
+}
+
 /** An error after the connection was established. */
 class SentError {
   readonly wasSent = true

@@ -12,7 +12,7 @@ import {
   turnToRows,
 } from '@allium/store-sql'
 import { translateLostBlobs } from '../blob/blobs.ts'
-import { type Database, paramList, type Row } from '../database/database.ts'
+import { columnsOf, type Database, paramList, type Row } from '../database/database.ts'
 import { checkRows, keyParams } from '../database/keys.ts'
 
 /** Writes and finds runs. */
@@ -54,7 +54,7 @@ export class Turns {
     const holders = rows.records.flatMap(({ id, digests }) => digests.map((digest) => [id, digest] as const))
     const sql = this.#commitSql(holders.length > 0)
     const blobs = [ended ? 'turn' : 'open', write?.id ?? null, write?.digests ?? []]
-    const ofRecords = holders.length > 0 ? [holders.map(([id]) => id), holders.map(([, digest]) => digest)] : []
+    const ofRecords = holders.length > 0 ? columnsOf(2, holders) : []
     const stored = this.#db.queryIdempotent(sql, ...values, rows.turn.code, ...blobs, ...ofRecords)
     const [row] = await translateLostBlobs(lease.key, stored)
     checkStored(turnWrite, row)
@@ -99,12 +99,14 @@ function toParams({ lease, version, ended, release, rows }: TurnWrite): unknown[
     ...[...keyParams(lease.key), lease.token, version, ended, release],
     ...[turn.turnId, turn.idempotencyKey, turn.status, turn.startedAt, turn.endedAt],
     ...[turn.usage, turn.from, turn.count, digests, turn.messages, turn.rest, turn.info],
-    ...[records.map(({ id }) => id), records.map(({ body }) => body)],
-    pendingCalls.map(({ callId }) => callId),
-    pendingCalls.map(({ turnId }) => turnId),
-    pendingCalls.map(({ name }) => name),
-    pendingCalls.map(({ expiresAt }) => expiresAt),
-    pendingCalls.map(({ token }) => token),
+    ...columnsOf(
+      2,
+      records.map(({ id, body }) => [id, body]),
+    ),
+    ...columnsOf(
+      5,
+      pendingCalls.map(({ callId, turnId, name, expiresAt, token }) => [callId, turnId, name, expiresAt, token]),
+    ),
   ]
 }
 
