@@ -4,7 +4,7 @@ import type { EventLog, KeyValue, MakeRateCounter } from '@allium/store'
 import { type Encryption, hour, polledEventLog, Sealer } from '@allium/store-sql'
 import { Client, type RedisClient } from './client.ts'
 import { ErasureLog } from './erasure-log.ts'
-import { redisEvents } from './event-table.ts'
+import { RedisEvents } from './event-table.ts'
 import { redisKeyValue } from './key-value.ts'
 import { type LossyLedger, redisLedger } from './ledger.ts'
 import { redisRateLimits } from './rate-limits.ts'
@@ -51,7 +51,7 @@ export function redis(connection: string | RedisClient, options: RedisOptions = 
   const erasures = new ErasureLog(client)
   return {
     keyValue: redisKeyValue(client, sealer, erasures),
-    events: polledEventLog(redisEvents(client, eventTtl, erasures), sealer),
+    events: polledEventLog(new RedisEvents(client, eventTtl, erasures), sealer),
     limits: redisRateLimits(client, prefix),
     ledger: redisLedger(client, logger),
     close: () => client.close(),

@@ -27,13 +27,13 @@ export class Sealer {
   }
 
   /** Seals the text of a row. */
-  sealText(openText: string, context: EncryptionContext): Uint8Array | Promise<Uint8Array> {
-    return this.sealBytes(encoder.encode(openText), context)
+  sealText(text: string, context: EncryptionContext): Uint8Array | Promise<Uint8Array> {
+    return this.sealBytes(encoder.encode(text), context)
   }
 
   /** Seals bytes without serializing them. Synchronous if the store does not encrypt. */
   sealBytes(bytes: Uint8Array, context: EncryptionContext): Uint8Array | Promise<Uint8Array> {
-    return this.#encrypt === undefined ? bytes : encrypt(this.#encrypt, bytes, context)
+    return this.#encrypt === undefined ? bytes : sealWith(this.#encrypt, bytes, context)
   }
 
   /**
@@ -43,8 +43,8 @@ export class Sealer {
    * parse, `store.unavailable` when the bytes cannot be opened now
    */
   open(bytes: Uint8Array, context: EncryptionContext): unknown {
-    const openText = this.openText(bytes, context)
-    return typeof openText === 'string' ? parsed(openText, context) : openText.then((bytes) => parsed(bytes, context))
+    const opened = this.openText(bytes, context)
+    return typeof opened === 'string' ? parsed(opened, context) : opened.then((text) => parsed(text, context))
   }
 
   /** Opens bytes that `sealBytes` sealed. Synchronous if the store does not encrypt. */
@@ -54,13 +54,13 @@ export class Sealer {
 
   /** Opens a text that `sealText` sealed. Synchronous if the store does not encrypt. */
   openText(bytes: Uint8Array, context: EncryptionContext): string | Promise<string> {
-    const plain = this.openBytes(bytes, context)
-    return plain instanceof Uint8Array ? decodeText(plain, context) : plain.then((bytes) => decodeText(bytes, context))
+    const opened = this.openBytes(bytes, context)
+    return opened instanceof Uint8Array ? decodeText(opened, context) : opened.then((text) => decodeText(text, context))
   }
 
   /** Returns the digests by which a text is found: the first is written, any matches. */
-  async digests(openText: string, tenant: string): Promise<string[]> {
-    const bytes = new TextEncoder().encode(openText)
+  async digests(text: string, tenant: string): Promise<string[]> {
+    const bytes = new TextEncoder().encode(text)
     const macs = (await this.#encrypt?.mac?.(bytes, { tenant })) ?? (await sha256(bytes))
     const all = macs instanceof Uint8Array ? [macs] : [...macs]
     return all.map((one) => Buffer.from(one).toString('base64url'))
@@ -70,17 +70,17 @@ export class Sealer {
    * Returns the name of a blob: its SHA-256, or with `mac` a keyed digest of the owner and the SHA-256. If bytes with that name exist
    * that the current key does not open, the blob gets another name. The old bytes stay, because this process may have the wrong key.
    */
-  async blobName(sha256: string, { tenant, owner }: BlobOwner): Promise<string> {
-    if (this.#encrypt === undefined) return sha256
-    const openText = JSON.stringify([owner, sha256])
-    const name = this.#encrypt.mac === undefined ? sha256 : ((await this.digests(openText, tenant))[0] ?? '')
-    for (let n = 0, bytes = name; ; bytes = `${name}.${++n}`)
-      if (await this.opensBlob({ tenant, owner }, bytes)) return bytes
+  async blobName(digest: string, { tenant, owner }: BlobOwner): Promise<string> {
+    if (this.#encrypt === undefined) return digest
+    const ofOwner = JSON.stringify([owner, digest])
+    const first = this.#encrypt.mac === undefined ? digest : ((await this.digests(ofOwner, tenant))[0] ?? '')
+    for (let n = 0, name = first; ; name = `${first}.${++n}`)
+      if (await this.opensBlob({ tenant, owner }, name)) return name
   }
 
-  async #decrypt(encrypt: Encryption, bytes: Uint8Array, context: EncryptionContext): Promise<Uint8Array> {
+  async #decrypt(encryption: Encryption, bytes: Uint8Array, context: EncryptionContext): Promise<Uint8Array> {
     try {
-      return await encrypt.open(bytes, plain(context))
+      return await encryption.open(bytes, plain(context))
     } catch (cause) {
       throw isPermanent(cause) ? sealed(context, cause) : cannotOpenNow(context, cause)
     }
@@ -111,8 +111,8 @@ function cannotOpenNow({ tenant, row }: EncryptionContext, cause: unknown): Alli
   )
 }
 
-async function encrypt(encrypt: Encryption, bytes: Uint8Array, context: EncryptionContext): Promise<Uint8Array> {
-  return encrypt.seal(bytes, plain(context))
+async function sealWith(encryption: Encryption, bytes: Uint8Array, context: EncryptionContext): Promise<Uint8Array> {
+  return encryption.seal(bytes, plain(context))
 }
 
 /** An application may copy or serialize the context. */

@@ -36,7 +36,7 @@ export async function shapeOf(agent: InspectedAgent): Promise<CodeShape> {
   const entry = async ({ name, ...declared }: { name: string; jsonSchema?: unknown }) =>
     [name, await shortDigestOf(declared)] as const
   const structures = layers.map(({ options: _, place: __, ...structure }) => structure)
-  const options = layers.map(async ({ name, options }) => [name, await optionTexts(options)] as const)
+  const options = layers.map(async (layer) => [layer.name, await optionTexts(layer.options)] as const)
   return {
     layers: await Promise.all(structures.map(entry)),
     tools: Object.fromEntries(await Promise.all(tools.map(({ name, jsonSchema }) => entry({ name, jsonSchema })))),

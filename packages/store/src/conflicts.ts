@@ -1,4 +1,5 @@
 import { AlliumError, type SessionKey } from '@allium/core'
+import type { RunKey } from './event-log.ts'
 
 /** Returns the error for a lease that expired or was taken over. */
 export function fenced({ sessionId }: SessionKey): AlliumError {
@@ -40,5 +41,27 @@ export function heldByOtherAgent({ sessionId }: SessionKey, heldUntil: number): 
     'session.busy',
     `The session "${sessionId}" is running a turn under another name of its agent. Try again when it has ended.`,
     { details: { sessionId, heldUntil } },
+  )
+}
+
+const refusals = {
+  ended: 'it has ended',
+  taken: 'another process has taken it over',
+  gone: 'it was deleted, or has expired',
+}
+
+/** Returns the error for events that their run does not accept. */
+export function eventsFenced({ key, turnId }: RunKey, why: keyof typeof refusals): AlliumError {
+  return new AlliumError(
+    'store.fenced',
+    `The run "${turnId}" of the session "${key.sessionId}" accepts no more events from this process: ${refusals[why]}. Nothing was stored.`,
+  )
+}
+
+/** Returns the error for a run that the event log does not know. */
+export function runNotOpened({ key, turnId }: RunKey): AlliumError {
+  return new AlliumError(
+    'store.fenced',
+    `The run "${turnId}" of the session "${key.sessionId}" is not in the event log: it was never opened, or it was deleted or has expired. Open it with an append first.`,
   )
 }

@@ -78,10 +78,10 @@ function checkSize(text: string): string {
 
 /** Returns the value to store, and its text without blobs. */
 function stored(outcome: StepOutcome): [value: StoredOutcome, text: string] {
-  const stored = outcome as { readonly result?: unknown; readonly error?: unknown }
-  if ('error' in stored) return checked({ error: storedError(stored.error) })
-  if (!isToolResult(stored.result)) return checked({ result: stored.result })
-  const { error, value, ...result } = stored.result
+  const ended = outcome as { readonly result?: unknown; readonly error?: unknown }
+  if ('error' in ended) return checked({ error: storedError(ended.error) })
+  if (!isToolResult(ended.result)) return checked({ result: ended.result })
+  const { error, value, ...result } = ended.result
   const own: StoredOutcome = error === undefined ? { result } : { result, error: storedError(error) }
   for (const form of value === undefined ? [] : [() => value, () => JSON.parse(JSON.stringify(value))])
     try {
@@ -118,17 +118,17 @@ const fields = ['code', 'status', 'statusCode', 'isRetryable', 'retryable', 'exp
 function storedError(error: unknown, depth = 0): StoredError {
   if (!(error instanceof Error)) return { message: String(error) }
   const all = error as unknown as Record<string, unknown>
-  const stored: StoredError = { name: error.name, message: error.message }
+  const copy: StoredError = { name: error.name, message: error.message }
   for (const field of fields) {
     const value = all[field]
-    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') stored[field] = value
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') copy[field] = value
   }
   const headers = retryHeaders(all)
-  if (headers !== undefined) stored.headers = headers
-  if (isAlliumError(error)) stored.details = storable(error.details)
-  if (error instanceof AbandonedError) stored.by = error.by ?? null
-  if (error.cause !== undefined && depth < 5) stored.cause = storedError(error.cause, depth + 1)
-  return stored
+  if (headers !== undefined) copy.headers = headers
+  if (isAlliumError(error)) copy.details = storable(error.details)
+  if (error instanceof AbandonedError) copy.by = error.by ?? null
+  if (error.cause !== undefined && depth < 5) copy.cause = storedError(error.cause, depth + 1)
+  return copy
 }
 
 /** Returns the headers that say how long to wait before a retry. No other header is stored. */

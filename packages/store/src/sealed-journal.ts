@@ -32,7 +32,7 @@ export function sealedJournal(journal: Journal, { seal, open }: Seals): Journal 
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
       /** The outcome if this process ran the step; it is passed on unchanged. */
       let ran: StepOutcome | undefined
-      let item = 0
+      let passedOn = 0
       const live: C[] = []
       const sealedWork = async (store: Emit<Uint8Array>) => {
         ran = await outcomeOf(() =>
@@ -44,9 +44,9 @@ export function sealedJournal(journal: Journal, { seal, open }: Seals): Journal 
         if ('error' in ran && isCancellation(ran.error)) throw ran.error
         return close(encodeOutcome(ran), `${id}#end`)
       }
-      const opened = async (sealed: Uint8Array) => {
-        const at = item++
-        return emit(at < live.length ? (live[at] as C) : (fromJson(await read(sealed, `${id}#${at}`)) as C))
+      const opened = async (item: Uint8Array) => {
+        const at = passedOn++
+        return emit(at < live.length ? (live[at] as C) : (fromJson(await read(item, `${id}#${at}`)) as C))
       }
       const sealed = await journal.step<Uint8Array, Uint8Array>(id, sealedWork, opened)
       const ended = ran ?? decodeOutcome(await read(sealed, `${id}#end`))

@@ -1,5 +1,5 @@
 import { isAlliumError } from '@allium/core'
-import { isPlain } from '@allium/core/internal'
+import { isPlainObject } from '@allium/core/internal'
 import { mapEntries } from './map-json.ts'
 
 type MapText = (text: string) => string | Promise<string>
@@ -91,6 +91,6 @@ async function mapPlain(value: unknown, map: MapText, depth: number): Promise<un
   if (value instanceof Headers) return mapHeaders(value, map)
   if (depth === 0) return undefined
   if (isError(value)) return mapError(value, map, depth)
-  if (!Array.isArray(value) && !isPlain(value)) return undefined
+  if (!Array.isArray(value) && !isPlainObject(value)) return undefined
   return mapEntries(value, (item) => mapPlain(item, map, depth - 1))
 }

@@ -74,7 +74,7 @@ export class Database {
   }
 
   #callOf(name: string, values: readonly unknown[]): string {
-    return `${this.s}.${name}(${values.map((_, i) => `$${i + 1}`)})`
+    return `${this.s}.${name}(${paramList(values.length)})`
   }
 
   close(): void {
@@ -111,6 +111,16 @@ export class Database {
       client.release(isConnectionBroken)
     }
   }
+}
+
+/** Returns the numbered parameters of a statement: `$1,$2` */
+export function paramList(count: number, first = 1): string {
+  return Array.from({ length: count }, (_, i) => `$${first + i}`).join()
+}
+
+/** Returns the columns of rows, as `unnest` takes them. */
+export function columnsOf(width: number, rows: readonly (readonly unknown[])[]): unknown[][] {
+  return Array.from({ length: width }, (_, i) => rows.map((row) => row[i]))
 }
 
 /** An error after the connection was established. */

@@ -13,7 +13,7 @@ import {
 } from '@allium/store-sql'
 import { translateLostBlobs } from '../blob/blobs.ts'
 import { checkCombinedLength } from '../database/combined-length.ts'
-import type { Database, Row } from '../database/database.ts'
+import { columnsOf, type Database, type Row } from '../database/database.ts'
 import { checkSessionKey } from '../database/keys.ts'
 import { writerSince } from '../lease/leases.ts'
 import { isRetained } from '../schema/events.ts'
@@ -56,7 +56,6 @@ export class PostgresEvents implements EventTable {
   }
 
   async heads(runs: readonly RunKey[]): Promise<(RunHead | undefined)[]> {
-    const columns = [0, 1, 2, 3, 4].map((i) => runs.map((run) => runKeyParts(run)[i]))
     const rows = await this.#db.queryIdempotent(
       `select k.place, r.seq, r.last_signal, r.listener, r.ended_at
        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
@@ -64,7 +63,7 @@ export class PostgresEvents implements EventTable {
        join ${this.#db.s}.event_runs r
        on r.tenant = k.tenant and r.owner = k.owner and r.agent = k.agent and r.session = k.session and r.turn_id = k.turn_id
        where ${this.#isRetained('$6')}`,
-      ...[...columns, this.#eventTtl],
+      ...[...columnsOf(5, runs.map(runKeyParts)), this.#eventTtl],
     )
     const headsByIndex = new Map(rows.map((row) => [Number(row.place), headOf(row)]))
     return runs.map((_, i) => headsByIndex.get(i + 1))

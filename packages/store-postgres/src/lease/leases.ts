@@ -1,7 +1,7 @@
 import type { Lease, SessionKey, Writer } from '@allium/core'
 import type { SessionStore } from '@allium/store'
 import { batchByKey } from '../database/batch.ts'
-import type { Database, Row } from '../database/database.ts'
+import { columnsOf, type Database, type Row } from '../database/database.ts'
 import { checkSessionKey, keyParams } from '../database/keys.ts'
 
 /** Which process may write to a session, and until when, by the server's clock. */
@@ -52,14 +52,13 @@ interface Renewal {
 /** Renews the leases of all sessions that this process runs in one statement. Returns whether each is still held. */
 async function renewAll(db: Database, renewals: readonly Renewal[]): Promise<boolean[]> {
   const renewalRows = renewals.map(({ lease: { key, token }, ms }) => [...keyParams(key), token, ms])
-  const columns = [0, 1, 2, 3, 4, 5].map((column) => renewalRows.map((row) => row[column]))
   const rows = await db.queryIdempotent(
     `update ${db.s}.sessions s set held_until = ${db.s}.now_ms() + a.ms
      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::double precision[])
        as a(tenant, owner, agent, id, token, ms)
      where s.tenant = a.tenant and s.owner = a.owner and s.agent = a.agent and s.id = a.id and s.token = a.token and s.held_until > 0
      returning s.tenant, s.owner, s.agent, s.id, s.token`,
-    ...columns,
+    ...columnsOf(6, renewalRows),
   )
   const held = new Set(
     rows.map(({ tenant, owner, agent, id, token }) => JSON.stringify([tenant, owner, agent, id, Number(token)])),

@@ -15,12 +15,9 @@ import {
 } from '@allium/store-sql'
 import { translateLostBlobs } from '../blob/blobs.ts'
 import { checkCombinedLength } from '../database/combined-length.ts'
-import type { Database, Row } from '../database/database.ts'
+import { type Database, paramList, type Row } from '../database/database.ts'
 import { keyParams } from '../database/keys.ts'
 import { issueLease } from '../lease/leases.ts'
-
-/** The parameters of `add_run`, and those of the blobs after them. */
-const [runParams, blobParams] = [19, 2]
 
 /** A call in the statement that adds a run. Nothing is stored if it fails. */
 interface FirstCall {
@@ -52,7 +49,7 @@ export class RunAdder {
     const { key, run } = input
     const { body, cuts } = await sealTask(this.#sealer, key, run, input.task)
     const values = [...keyParams(key), run, ...(await this.#runColumns(input)), body, ...settings]
-    const first = firstCall?.(runParams + blobParams + 1)
+    const first = firstCall?.(22)
     const row = await this.#blobs.write({ key }, cuts, (write) => this.#insert(input, values, write, first))
     throwIfRefused(input, row)
     const added = await this.#added(input, row)
@@ -67,6 +64,7 @@ export class RunAdder {
     return [agent, version, runAt, idempotencyKey, digests, resolvedCalls]
   }
 
+  /** After the parameters of `add_run` come the blobs of the task, and the parameters of the first call. */
   async #insert(
     { key }: NewDurableRun,
     values: readonly unknown[],
@@ -74,9 +72,8 @@ export class RunAdder {
     first: FirstCall | undefined,
   ): Promise<Row> {
     const { s } = this.#db
-    const params = Array.from({ length: runParams }, (_, i) => `$${i + 1}`).join()
     const sql = `select a.*, case when a.outcome_ = 'added' then ${s}.keep_blobs($1, $2, $3, $4, 'task', $5, $20, $21) end
-      from ${first ? `(select ${first.sql}) first, lateral ` : ''}${s}.add_run(${params}) a`
+      from ${first ? `(select ${first.sql}) first, lateral ` : ''}${s}.add_run(${paramList(19)}) a`
     const blobs = [write?.id ?? null, write?.digests ?? []]
     const inserted = this.#db.queryIdempotent(sql, ...values, ...blobs, ...(first?.values ?? []))
     const [row] = await translateLostBlobs(key, inserted)

@@ -8,7 +8,7 @@ import {
   openOverdueCalls,
   runSummary,
 } from '@allium/store-sql'
-import type { Database, Row } from '../database/database.ts'
+import { columnsOf, type Database, type Row } from '../database/database.ts'
 import { keyParams } from '../database/keys.ts'
 import { issueLease } from '../lease/leases.ts'
 
@@ -89,6 +89,10 @@ export class RunClaimer {
   }
 }
 
-function agentColumns(agents: readonly RunningAgent[]): [names: string[], versions: string[]] {
-  return [agents.map(({ name }) => name), agents.map(({ version }) => version)]
+/** Returns the names and the versions. */
+function agentColumns(agents: readonly RunningAgent[]): unknown[][] {
+  return columnsOf(
+    2,
+    agents.map(({ name, version }) => [name, version]),
+  )
 }

@@ -1,16 +1,31 @@
 import type { Lease, SessionKey } from '@allium/core'
-import { type DurableRun, fenced, type RunStore } from '@allium/store'
-import { type Blobs, checkName, parseCursor, readRun, retentionByStatus, runSummary, toPage } from '@allium/store-sql'
-import type { Database } from '../database/database.ts'
+import { type DurableRun, fenced, type RecordedStep, type RunStore } from '@allium/store'
+import {
+  type Blobs,
+  checkName,
+  parseCursor,
+  readRun,
+  retentionByStatus,
+  retryRead,
+  runSummary,
+  type Sealer,
+  sealStep,
+  stepsOf,
+  toPage,
+} from '@allium/store-sql'
+import { translateLostBlobs } from '../blob/blobs.ts'
+import { columnsOf, type Database } from '../database/database.ts'
 import { keyParams, tenantMatches } from '../database/keys.ts'
 
-/** The rows of durable runs. */
+/** The rows of durable runs and of their recorded steps. */
 export class RunTable {
   readonly #db: Database
+  readonly #sealer: Sealer
   readonly #blobs: Blobs
 
-  constructor(db: Database, blobs: Blobs) {
+  constructor(db: Database, { sealer, blobs }: { sealer: Sealer; blobs: Blobs }) {
     this.#db = db
+    this.#sealer = sealer
     this.#blobs = blobs
   }
 
@@ -72,10 +87,31 @@ export class RunTable {
     const { s } = this.#db
     const rows = await this.#db.queryOnce(
       `select e.* from ${s}.forget_turns() f left join lateral ${s}.expire_runs($1, $2) e on true`,
-      retention.map(([status]) => status),
-      retention.map(([, ms]) => ms),
+      ...columnsOf(2, retention),
     )
     const deleted = rows.filter(({ status }) => status !== null)
     return Object.fromEntries(deleted.map(({ status, gone }) => [status, Number(gone)]))
+  }
+
+  steps({ key }: Lease, run: string): Promise<RecordedStep[]> {
+    return retryRead(async () => {
+      const sql = `select id, body, sealed_as from ${this.#db.s}.steps where tenant = $1 and run = $2`
+      return stepsOf(this.#blobs, key, run, await this.#db.queryIdempotent(sql, key.tenant, run))
+    })
+  }
+
+  /** @throws AlliumError `store.fenced` when the run is not running under the lease */
+  async recordStep(lease: Lease, run: string, step: RecordedStep): Promise<void> {
+    const { key, token } = lease
+    const { s } = this.#db
+    const { body, cuts } = await sealStep(this.#sealer, key, run, step)
+    const values = [...keyParams(key), token, run, checkName('id of a step', step.id), body]
+    await this.#blobs.write(lease, cuts, async (write) => {
+      const keepBlobs = write && `, case when r.held then ${s}.keep_blobs($1, $2, $3, $4, 'step', $6, $9, $10) end`
+      const sql = `select r.held${keepBlobs ?? ''} from ${s}.record_step($1, $2, $3, $4, $5, $6, $7, $8) r (held)`
+      const blobs = write === undefined ? [] : [write.id, write.digests]
+      const [row] = await translateLostBlobs(key, this.#db.queryIdempotent(sql, ...values, ...blobs))
+      if (row?.held !== true) throw fenced(key)
+    })
   }
 }

@@ -5,15 +5,13 @@ import { checkSessionKey } from '../database/keys.ts'
 import { postgresLeases } from '../lease/leases.ts'
 import { RunAdder } from './run-adder.ts'
 import { RunClaimer } from './run-claimer.ts'
-import { RunSteps } from './run-steps.ts'
 import { RunTable } from './run-table.ts'
 
 /** Durable runs and their steps in Postgres. */
 export function postgresRuns(db: Database, parts: { sealer: Sealer; blobs: Blobs }): RunStore {
   const { sealer, blobs } = parts
   const { renew } = postgresLeases(db)
-  const runs = new RunTable(db, blobs)
-  const steps = new RunSteps(db, parts)
+  const runs = new RunTable(db, parts)
   const adder = new RunAdder(db, parts)
   const claims = new RunClaimer(db, blobs)
   return {
@@ -24,8 +22,8 @@ export function postgresRuns(db: Database, parts: { sealer: Sealer; blobs: Blobs
     list: async (query) => runs.list(checkOwner(query)),
     claim: (query) => claims.claim(query),
     renew: (held, ms) => Promise.all(held.map((lease) => renew(lease, ms))),
-    steps: (lease, run) => steps.list(lease, run),
-    record: (lease, run, step) => steps.record(lease, run, step),
+    steps: (lease, run) => runs.steps(lease, run),
+    record: (lease, run, step) => runs.recordStep(lease, run, step),
     stop: async (scope, reason) => runs.stop(...runRowKey(scope), reason),
     release: (lease, run) => claims.release(lease, run),
     giveUp: (lease, run, why) => runs.giveUp(lease, run, why),

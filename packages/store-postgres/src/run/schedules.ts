@@ -14,7 +14,7 @@ import {
   tooManySchedules,
 } from '@allium/store-sql'
 import { checkCombinedLength } from '../database/combined-length.ts'
-import type { Database, Row } from '../database/database.ts'
+import { type Database, paramList, type Row } from '../database/database.ts'
 import { checkSessionKey } from '../database/keys.ts'
 import { RunAdder } from './run-adder.ts'
 
@@ -77,8 +77,7 @@ async function addRunIfAdvanced(
   const input = { ...run, key: checkSessionKey({ ...run.key }) }
   try {
     await new RunAdder(db, parts).add(input, {}, (first) => {
-      const params = values.map((_, i) => `$${first + i}`).join(', ')
-      return { sql: `${db.s}.advance_schedule(${params}, true)`, values }
+      return { sql: `${db.s}.advance_schedule(${paramList(values.length, first)}, true)`, values }
     })
     return true
   } catch (error) {

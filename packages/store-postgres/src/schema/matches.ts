@@ -1,6 +1,9 @@
 /** The row of a session. */
 export const sessionMatches = 'tenant = _tenant and owner = _owner and agent = _session_agent and id = _session'
 
+/** The row of the session of a run `r`. */
+export const sessionOfRun = 'tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session'
+
 /** The rows of a session in other tables. */
 export const ofSession = 'tenant = _tenant and owner = _owner and agent = _session_agent and session = _session'
 

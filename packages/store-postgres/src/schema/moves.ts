@@ -1,3 +1,8 @@
+import { ofSession, sessionMatches } from './matches.ts'
+
+/** The same session under the other name. */
+const ofOldName = ofSession.replace('_session_agent', '_from')
+
 /** Moves the session of a renamed agent. */
 export const moves = `
 -- Moves everything that belongs to the session. Its events are deleted, because they are sealed under the old name and no reader would
@@ -5,15 +10,15 @@ export const moves = `
 create function {s}.move_session(_tenant text, _owner text, _from text, _session_agent text, _session text)
 returns void language plpgsql as $$
 begin
-  delete from {s}.sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;
+  delete from {s}.sessions where ${sessionMatches};
   update {s}.sessions set agent = _session_agent
     where tenant = _tenant and owner = _owner and agent = _from and id = _session;
-  delete from {s}.vault where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session;
+  delete from {s}.vault where ${ofSession};
   update {s}.vault set agent = _session_agent
-    where tenant = _tenant and owner = _owner and agent = _from and session = _session;
+    where ${ofOldName};
   update {s}.runs set session_agent = _session_agent
     where tenant = _tenant and owner = _owner and session_agent = _from and session = _session;
-  delete from {s}.event_runs where tenant = _tenant and owner = _owner and agent = _from and session = _session;
+  delete from {s}.event_runs where ${ofOldName};
 end $$;
 
 create function {s}.adopt_session(
@@ -26,7 +31,7 @@ declare
 begin
   outcome_ := 'none';
   select * into there from {s}.sessions
-    where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
+    where ${sessionMatches} for update;
   if found and (there.version > 0 or there.open_turn is not null or there.held_until > {s}.now_ms()) then return; end if;
   foreach _from in array _names loop
     select * into there from {s}.sessions

@@ -1,5 +1,5 @@
 import { priorityStep } from '@allium/store-sql'
-import { sessionJoin, sessionMatches } from './matches.ts'
+import { sessionJoin, sessionMatches, sessionOfRun } from './matches.ts'
 
 /** Claims, steps and ends of durable runs. A session's row is locked before those of its runs, and queries for runs skip locked rows. */
 export const runs = `
@@ -77,12 +77,12 @@ begin
   select * into r from {s}.runs where tenant = _tenant and run = _run;
   if not found then return false; end if;
   perform from {s}.sessions
-    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session for update;
+    where ${sessionOfRun} for update;
   update {s}.runs set status = 'aborted', code = _code, reason = _reason, updated_at = {s}.now_ms()
     where n = r.n and status in ('queued', 'running');
   if not found then return false; end if;
   update {s}.sessions set run = null, held_until = 0, token = -token
-    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session and run = _run;
+    where ${sessionOfRun} and run = _run;
   return true;
 end $$;
 
@@ -112,7 +112,7 @@ begin
   select * into r from {s}.runs where tenant = _tenant and run = _run;
   if not found then return false; end if;
   perform from {s}.sessions
-    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session and version = r.session_version for update;
+    where ${sessionOfRun} and version = r.session_version for update;
   if not found then return false; end if;
   update {s}.runs
     set status = 'queued', attempts = 0, token = 0, session_version = null, reported = false, code = null, reason = null, stop = null,
@@ -132,9 +132,9 @@ begin
   if not found then return false; end if;
   -- A process that claims the run waits for this lock, and then sees the new version.
   perform from {s}.sessions
-    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session for update;
+    where ${sessionOfRun} for update;
   perform from {s}.sessions
-    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session
+    where ${sessionOfRun}
     and run = _run and held_until > {s}.now_ms();
   if found then return false; end if;
   if r.status = 'failed' and not {s}.retry_run(_tenant, _run) then return false; end if;

@@ -12,7 +12,7 @@ import {
   turnToRows,
 } from '@allium/store-sql'
 import { translateLostBlobs } from '../blob/blobs.ts'
-import type { Database, Row } from '../database/database.ts'
+import { columnsOf, type Database, paramList, type Row } from '../database/database.ts'
 import { checkRows, keyParams } from '../database/keys.ts'
 
 /** Writes and finds runs. */
@@ -52,25 +52,23 @@ export class Turns {
     const { lease, ended, rows, write } = turnWrite
     const values = toParams(turnWrite)
     const holders = rows.records.flatMap(({ id, digests }) => digests.map((digest) => [id, digest] as const))
-    const sql = this.#commitSql(values.length, holders.length > 0)
+    const sql = this.#commitSql(holders.length > 0)
     const blobs = [ended ? 'turn' : 'open', write?.id ?? null, write?.digests ?? []]
-    const ofRecords = holders.length > 0 ? [holders.map(([id]) => id), holders.map(([, digest]) => digest)] : []
+    const ofRecords = holders.length > 0 ? columnsOf(2, holders) : []
     const stored = this.#db.queryIdempotent(sql, ...values, rows.turn.code, ...blobs, ...ofRecords)
     const [row] = await translateLostBlobs(lease.key, stored)
     checkStored(turnWrite, row)
   }
 
-  /** @param length the number of parameters of `keep_turn`. The code of the run, its blobs and those of its records follow them */
-  #commitSql(length: number, hasHolders: boolean): string {
+  /** After the parameters of `keep_turn` come the code of the run, its blobs, and the records that hold blobs. */
+  #commitSql(hasHolders: boolean): string {
     const { s } = this.#db
-    const params = Array.from({ length }, (_, i) => `$${i + 1}`).join()
-    const [code, kind, writeId, digests, recordIds, recordDigests] = [1, 2, 3, 4, 5, 6].map((i) => `$${length + i}`)
     const isEnded = "$7 and k.outcome_ = 'stored'"
     // A durable run ends with its turn.
-    const endRun = `case when ${isEnded} then ${s}.end_run($1, $2, $3, $4, $9, $11, ${code}) end`
-    const keepBlobs = `case when k.outcome_ = 'stored' then ${s}.keep_blobs($1, $2, $3, $4, ${kind}, $9, ${writeId}, ${digests}) end`
-    const holdRecords = `, case when ${isEnded} then ${s}.hold_records($1, $2, $3, $4, ${recordIds}, ${recordDigests}) end`
-    return `select k.*, ${endRun}, ${keepBlobs}${hasHolders ? holdRecords : ''} from ${s}.keep_turn(${params}) k`
+    const endRun = `case when ${isEnded} then ${s}.end_run($1, $2, $3, $4, $9, $11, $28) end`
+    const keepBlobs = `case when k.outcome_ = 'stored' then ${s}.keep_blobs($1, $2, $3, $4, $29, $9, $30, $31) end`
+    const holdRecords = `, case when ${isEnded} then ${s}.hold_records($1, $2, $3, $4, $32, $33) end`
+    return `select k.*, ${endRun}, ${keepBlobs}${hasHolders ? holdRecords : ''} from ${s}.keep_turn(${paramList(27)}) k`
   }
 }
 
@@ -101,12 +99,14 @@ function toParams({ lease, version, ended, release, rows }: TurnWrite): unknown[
     ...[...keyParams(lease.key), lease.token, version, ended, release],
     ...[turn.turnId, turn.idempotencyKey, turn.status, turn.startedAt, turn.endedAt],
     ...[turn.usage, turn.from, turn.count, digests, turn.messages, turn.rest, turn.info],
-    ...[records.map(({ id }) => id), records.map(({ body }) => body)],
-    pendingCalls.map(({ callId }) => callId),
-    pendingCalls.map(({ turnId }) => turnId),
-    pendingCalls.map(({ name }) => name),
-    pendingCalls.map(({ expiresAt }) => expiresAt),
-    pendingCalls.map(({ token }) => token),
+    ...columnsOf(
+      2,
+      records.map(({ id, body }) => [id, body]),
+    ),
+    ...columnsOf(
+      5,
+      pendingCalls.map(({ callId, turnId, name, expiresAt, token }) => [callId, turnId, name, expiresAt, token]),
+    ),
   ]
 }
 

@@ -1,5 +1,5 @@
 import { type AuditRow, type AuditTable, toBytes } from '@allium/store-sql'
-import type { Database, Row } from '../database/database.ts'
+import { columnsOf, type Database, type Row } from '../database/database.ts'
 
 /** Records per read. */
 const pageSize = 500
@@ -22,13 +22,11 @@ export function postgresAudit(db: Database): AuditTable {
              from unnest($2::int8[], $3::bytea[], $4::bytea[], $5::text[]) as t (seq, body, digest, key)
              where not exists (select from known)
            ) select array(select key from known) as known`,
-          ...[
-            tenant,
-            rows.map(({ seq }) => seq),
-            rows.map(({ body }) => body),
-            rows.map(({ digest }) => digest),
-            rows.map(({ key }) => key ?? null),
-          ],
+          tenant,
+          ...columnsOf(
+            4,
+            rows.map(({ seq, body, digest, key = null }) => [seq, body, digest, key]),
+          ),
         )
         const known = (outcome?.known ?? []) as string[]
         return known.length === 0 ? 'added' : (await isStored(tenant, rows)) ? 'added' : known

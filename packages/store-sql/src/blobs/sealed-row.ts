@@ -30,7 +30,7 @@ export function sealedRow(
 /** Like `sealedRow`, for a text without blobs. */
 export function plainRow(sealer: Sealer, text: string, place: EncryptionContext): SealedRow | Promise<SealedRow> {
   const body = sealer.sealText(text, place)
-  return body instanceof Promise ? body.then((body) => ({ body, cuts: none })) : { body, cuts: none }
+  return body instanceof Promise ? body.then((sealed) => ({ body: sealed, cuts: none })) : { body, cuts: none }
 }
 
 async function cutRow(

@@ -1,88 +1,136 @@
-import { AlliumError, type Clock, systemClock } from '@allium/core'
-import type { EventLog, EventScope, RunKey, RunSignal } from '@allium/store'
+import { type AlliumError, type Clock, systemClock } from '@allium/core'
+import {
+  type EventLog,
+  type EventReader,
+  type EventScope,
+  eventsFenced,
+  type Logged,
+  type RunKey,
+  type RunSignal,
+  runNotOpened,
+} from '@allium/store'
 import type { Blobs } from '../blobs/blobs.ts'
 import { checkKey, checkName } from '../key.ts'
 import type { Sealer } from '../sealer.ts'
 import { EventSealer, type SealedBatch } from './event-sealer.ts'
 import type { AppendOutcome, EventBatch, EventTable, StoredBatch, StoredSignal } from './event-table.ts'
 import { Poller } from './poller.ts'
-import { readRun } from './reader.ts'
+import { type ReaderSources, readRun } from './reader.ts'
 import { checkRun, memoizeCheck, runName } from './run-key.ts'
 import { SignalListener } from './signal-listener.ts'
 
 /** The default time that a run's events are kept after its end, in milliseconds. */
 export const hour = 3_600_000
 
+/** The outcome of an append that was not refused. */
+type AppendedRun = Extract<AppendOutcome, { seq: number }>
+
+/** How a database differs from others as an event log. */
+interface Settings {
+  checkKeyOfRun?: (run: RunKey) => RunKey
+  blobs?: Blobs
+}
+
 /** Returns an event log in a database that all processes poll. Readers and listeners receive appended events within 100 ms. */
 export function polledEventLog(
   table: EventTable,
   sealer: Sealer,
   clock: Pick<Clock, 'after'> = systemClock,
-  { checkKeyOfRun = checkRun, blobs }: { checkKeyOfRun?: (run: RunKey) => RunKey; blobs?: Blobs } = {},
+  settings: Settings = {},
 ): EventLog {
-  const check = memoizeCheck(checkKeyOfRun)
-  const sealed = new EventSealer(sealer, blobs)
-  const poller = new Poller(table, clock)
-  const sources = { table, sealer: sealed, poller }
-  const runExclusive = keyedMutex()
-  /** The numbers of listeners that came with the opening of a run. */
-  const firstListeners = new Map<string, number>()
+  const log = new PolledEventLog(table, sealer, clock, settings)
   return {
-    async append(runKey, epoch, events, { end = false, mustExist = false, by } = {}) {
-      const run = check(runKey)
-      const sealing = sealed.sealBatch(run, events)
-      if (sealing instanceof Promise) sealing.catch(() => {})
-      const name = runName(run)
-      return runExclusive(name, async () => {
-        const batch = sealing instanceof Promise ? await sealing : sealing
-        const request = batch?.id ?? crypto.randomUUID()
-        const outcome = await append(run, epoch, batch, { end, mustExist, request, by })
-        if (outcome.fenced !== undefined) {
-          poller.forget(run)
-          firstListeners.delete(name)
-          throw fencedRun(run, outcome.fenced)
-        }
-        if (outcome.undelivered !== undefined)
-          return { undelivered: await acknowledgeAll(run, epoch, outcome.undelivered) }
-        const { seq, lastSignal, listener, opened } = outcome
-        if (opened === true && listener !== undefined && !end) firstListeners.set(name, listener)
-        if (end) firstListeners.delete(name)
-        poller.appended(run, { seq, lastSignal, listener, ended: end, batch: batch && toStoredBatch(batch, seq) })
-        return { seq }
-      })
-    },
-    read: (run, after, signal) => readRun(sources, check(run), after, signal),
+    append: (...args) => log.append(...args),
+    read: (run, after, signal) => log.read(run, after, signal),
     latest: async (key) => table.latest(checkKey({ ...key })),
-    async signal(runKey, signal) {
-      const run = check(runKey)
-      const id = signal.id === undefined ? null : checkName('id of the signal', signal.id)
-      const accepted = await table.addSignal(run, id, await sealed.sealSignal(run, signal))
-      poller.pollNow(run)
-      return accepted
-    },
-    async onSignal(runKey, fn) {
-      const run = check(runKey)
-      const name = runName(run)
-      const first = firstListeners.get(name)
-      firstListeners.delete(name)
-      const number = first ?? (await table.listen(run))
-      if (number === undefined) throw runNotOpened(run)
-      const listener = new SignalListener(sources, run, { number, isNew: first !== undefined }, fn)
-      return () => listener.stop()
-    },
-    async delete(scope) {
-      const checkedScope = checkScope(scope)
-      await table.delete(checkedScope)
-      poller.deleted(checkedScope)
-    },
+    signal: (run, signal) => log.signal(run, signal),
+    onSignal: (run, fn) => log.onSignal(run, fn),
+    delete: (scope) => log.delete(scope),
+  }
+}
+
+class PolledEventLog {
+  readonly #table: EventTable
+  readonly #sealer: EventSealer
+  readonly #poller: Poller
+  readonly #blobs: Blobs | undefined
+  readonly #check: (run: RunKey) => RunKey
+  readonly #runExclusive = keyedMutex()
+  /** The numbers of listeners that came with the opening of a run. */
+  readonly #firstListeners = new Map<string, number>()
+
+  constructor(
+    table: EventTable,
+    sealer: Sealer,
+    clock: Pick<Clock, 'after'>,
+    { checkKeyOfRun = checkRun, blobs }: Settings,
+  ) {
+    this.#table = table
+    this.#sealer = new EventSealer(sealer, blobs)
+    this.#poller = new Poller(table, clock)
+    this.#blobs = blobs
+    this.#check = memoizeCheck(checkKeyOfRun)
   }
 
-  async function append(
+  async append(...[runKey, epoch, events, options = {}]: Parameters<EventLog['append']>): Promise<Logged> {
+    const { end = false, mustExist = false, by } = options
+    const run = this.#check(runKey)
+    const sealing = this.#sealer.sealBatch(run, events)
+    if (sealing instanceof Promise) sealing.catch(() => {})
+    return this.#runExclusive(runName(run), async () => {
+      const batch = sealing instanceof Promise ? await sealing : sealing
+      const request = batch?.id ?? crypto.randomUUID()
+      const outcome = await this.#append(run, epoch, batch, { end, mustExist, request, by })
+      if (outcome.fenced !== undefined) {
+        this.#firstListeners.delete(runName(run))
+        throw this.#fenced(run, outcome.fenced)
+      }
+      if (outcome.undelivered === undefined) return this.#appended(run, batch, end, outcome)
+      return { undelivered: await this.#acknowledgeAll(run, epoch, outcome.undelivered) }
+    })
+  }
+
+  read(run: RunKey, after: number, signal?: AbortSignal): EventReader {
+    return readRun(this.#sources, this.#check(run), after, signal)
+  }
+
+  async signal(runKey: RunKey, signal: RunSignal): Promise<boolean> {
+    const run = this.#check(runKey)
+    const id = signal.id === undefined ? null : checkName('id of the signal', signal.id)
+    const isAccepted = await this.#table.addSignal(run, id, await this.#sealer.sealSignal(run, signal))
+    this.#poller.pollNow(run)
+    return isAccepted
+  }
+
+  async onSignal(runKey: RunKey, fn: Parameters<EventLog['onSignal']>[1]): Promise<() => void> {
+    const run = this.#check(runKey)
+    const name = runName(run)
+    const first = this.#firstListeners.get(name)
+    this.#firstListeners.delete(name)
+    const number = first ?? (await this.#table.listen(run))
+    if (number === undefined) throw runNotOpened(run)
+    const listener = new SignalListener(this.#sources, run, { number, isNew: first !== undefined }, fn)
+    return () => listener.stop()
+  }
+
+  async delete(scope: EventScope): Promise<void> {
+    const checkedScope = checkScope(scope)
+    await this.#table.delete(checkedScope)
+    this.#poller.deleted(checkedScope)
+  }
+
+  get #sources(): ReaderSources {
+    return { table: this.#table, sealer: this.#sealer, poller: this.#poller }
+  }
+
+  async #append(
     run: RunKey,
     epoch: number,
     batch: SealedBatch | undefined,
     options: Parameters<EventTable['append']>[3],
   ): Promise<AppendOutcome> {
+    const table = this.#table
+    const blobs = this.#blobs
     if (blobs === undefined || !batch?.cuts.size) return table.append(run, epoch, batch, options)
     // Opens the run first, so that no bytes are written for a deleted run or one that another process owns.
     const opened = await table.append(run, epoch, undefined, { ...options, end: false, request: crypto.randomUUID() })
@@ -94,15 +142,26 @@ export function polledEventLog(
     })
   }
 
+  #appended(run: RunKey, batch: EventBatch | undefined, ended: boolean, head: AppendedRun): Logged {
+    const { seq, lastSignal, listener, opened } = head
+    const name = runName(run)
+    if (opened === true && listener !== undefined && !ended) this.#firstListeners.set(name, listener)
+    if (ended) this.#firstListeners.delete(name)
+    this.#poller.appended(run, { seq, lastSignal, listener, ended, batch: batch && toStoredBatch(batch, seq) })
+    return { seq }
+  }
+
   /** Acknowledges signals only after all were opened, so that none is lost while one cannot be opened. */
-  async function acknowledgeAll(run: RunKey, epoch: number, stored: readonly StoredSignal[]): Promise<RunSignal[]> {
-    const signals = await Promise.all(stored.map((one) => sealed.openSignal(run, one)))
+  async #acknowledgeAll(run: RunKey, epoch: number, stored: readonly StoredSignal[]): Promise<RunSignal[]> {
+    const signals = await Promise.all(stored.map((one) => this.#sealer.openSignal(run, one)))
     const numbers = stored.map(({ n }) => n)
-    if (!(await table.acknowledgeAtEnd(run, epoch, numbers))) {
-      poller.forget(run)
-      throw fencedRun(run, 'taken')
-    }
+    if (!(await this.#table.acknowledgeAtEnd(run, epoch, numbers))) throw this.#fenced(run, 'taken')
     return signals.filter((signal) => signal !== undefined)
+  }
+
+  #fenced(run: RunKey, why: 'ended' | 'taken' | 'gone'): AlliumError {
+    this.#poller.forget(run)
+    return eventsFenced(run, why)
   }
 }
 
@@ -132,25 +191,4 @@ function checkScope(scope: EventScope): EventScope {
   }
   const tenant = checkName('tenant', scope.tenant)
   return scope.owner === undefined ? { tenant } : { tenant, owner: checkName('owner', scope.owner) }
-}
-
-const fenceReasons = {
-  ended: 'it has ended',
-  taken: 'another process has taken it over',
-  gone: 'it was deleted, or has expired',
-}
-
-function fencedRun({ key, turnId }: RunKey, why: keyof typeof fenceReasons): AlliumError {
-  const reason = fenceReasons[why]
-  return new AlliumError(
-    'store.fenced',
-    `The run "${turnId}" of the session "${key.sessionId}" accepts no more events from this process: ${reason}. Nothing was stored.`,
-  )
-}
-
-function runNotOpened({ key, turnId }: RunKey): AlliumError {
-  return new AlliumError(
-    'store.fenced',
-    `The run "${turnId}" of the session "${key.sessionId}" is not in the event log: it was never opened, or it was deleted or has expired. Open it with an append first.`,
-  )
 }

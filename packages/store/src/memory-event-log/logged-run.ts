@@ -1,4 +1,4 @@
-import { AlliumError } from '@allium/core'
+import { eventsFenced } from '../conflicts.ts'
 import type { EventReader, Logged, RunKey } from '../event-log.ts'
 import { RunReader } from './run-reader.ts'
 import { RunSignals } from './run-signals.ts'
@@ -17,13 +17,21 @@ export class LoggedRun {
 
   constructor(readonly run: RunKey) {}
 
+  /** Returns an ended run without events. */
+  static empty(run: RunKey): LoggedRun {
+    const logged = new LoggedRun(run)
+    logged.ended = true
+    return logged
+  }
+
   get seq(): number {
     return this.#texts.length
   }
 
   /** @param texts events as JSON */
   append(epoch: number, texts: readonly string[], end: boolean): Logged {
-    if (epoch < this.#epoch || (epoch === this.#epoch && this.ended)) throw fenced(this.run, epoch === this.#epoch)
+    if (epoch < this.#epoch || (epoch === this.#epoch && this.ended))
+      throw eventsFenced(this.run, epoch === this.#epoch ? 'ended' : 'taken')
     this.#epoch = epoch
     const undelivered = end ? this.signals.takeSteers() : []
     if (undelivered.length > 0) return { undelivered }
@@ -47,12 +55,4 @@ export class LoggedRun {
       readers: this.#readers,
     })
   }
-}
-
-function fenced({ key, turnId }: RunKey, ended: boolean): AlliumError {
-  const why = ended ? 'it has ended' : 'another process has taken it over'
-  return new AlliumError(
-    'store.fenced',
-    `The run "${turnId}" of the session "${key.sessionId}" accepts no more events from this process: ${why}. Nothing was stored.`,
-  )
 }

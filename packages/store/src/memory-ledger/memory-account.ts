@@ -1,4 +1,4 @@
-import type { Reservation } from './ledger.ts'
+import type { Reservation } from '../ledger.ts'
 
 /** An unsettled reservation. */
 export interface Hold {
