@@ -13,9 +13,9 @@ import {
 import type { Price, Prices } from '@allium/shared/prices'
 import { type Ledger, memoryLedger, sharedStore } from '@allium/store'
 import type { Per, Window } from './account.ts'
-import { callAccount, closeAtEnd } from './budget/call-account.ts'
+import { closeAtEnd, reservationOf } from './budget/budget-account.ts'
 import { chargeCall } from './budget/charge-call.ts'
-import type { LimitPolicy, OnLimit } from './budget/limit-policy.ts'
+import type { OnLimit } from './budget/limit-policy.ts'
 import { countTokens, usdMeter } from './budget/meter.ts'
 import { runRecord } from './budget/run-record.ts'
 import { Settlements } from './budget/settlements.ts'
@@ -116,13 +116,12 @@ export function budget<Name extends string = 'guard:budget'>(
     account,
     as = 'guard:budget' as Name,
   } = readOptions(options)
-  const policy: LimitPolicy = { layer: as, unit, per, onLimit, warnAt }
+  const policy = { layer: as, unit, per, window, account, holdFor, onLimit, warnAt }
   const localLedger = ledgerOption === undefined ? memoryLedger() : undefined
   const ledgerOf = (ctx: TurnView) => ledgerOption ?? ctx.find(sharedStore)?.ledger ?? (localLedger as Ledger)
   const amountOf = unit === 'usd' ? usdMeter(as, prices, fallbackPrice) : countTokens
   const settlements = new Settlements(as)
   const runs = runRecord(policy, settlements)
-  const accountRules = { layer: as, per, window, account, holdFor }
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
@@ -141,7 +140,7 @@ export function budget<Name extends string = 'guard:budget'>(
     },
     turn(ctx, next) {
       const ledger = ledgerOf(ctx)
-      closeAtEnd(ctx, ledger, accountRules)
+      closeAtEnd(ctx, ledger, policy)
       ctx.onEnd(() => settlements.retry())
       return ledger === localLedger || ledger.holds === undefined ? next() : runs.recordRun(ctx, ledger, next)
     },
@@ -149,10 +148,9 @@ export function budget<Name extends string = 'guard:budget'>(
       await settlements.beforeCall()
       const ledger = ledgerOf(ctx)
       const request = {
-        id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
         amount: await amountOf(ctx, { model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
         limit: checkedLimit(as, typeof limit === 'function' ? await limit(ctx) : limit),
-        ...callAccount(ctx, accountRules),
+        ...reservationOf(ctx, policy),
         ...(ledger !== localLedger && { ttl: holdFor, run: runs.runOf(ctx), by: writerOf(ctx) }),
       }
       return chargeCall(ctx, { policy, ledger, request, amountOf, runs, settlements }, next)

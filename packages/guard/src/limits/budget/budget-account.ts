@@ -13,14 +13,18 @@ interface AccountRules {
   readonly holdFor: number
 }
 
-/** Returns the account of a call, and the milliseconds until it ends. */
-export function callAccount(ctx: ModelContext, rules: AccountRules): { account: string; endsIn?: number } {
+/** Returns the id and the account of a call's reservation, and the milliseconds until the account ends. */
+export function reservationOf(
+  ctx: ModelContext,
+  rules: AccountRules,
+): { id: string; account: string; endsIn?: number } {
   const { account, window, holdFor } = rules
-  if (account !== undefined) return { account: account(ctx) }
-  if (window === undefined) return { account: accountName(ctx, rules) }
+  const id = `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`
+  if (account !== undefined) return { id, account: account(ctx) }
+  if (window === undefined) return { id, account: accountName(ctx, rules) }
   // A turn that continues past its window is still charged to it while it holds a reservation there.
   const remaining = ctx.startedAt + remainingInWindow(window, ctx.startedAt) - ctx.clock.now()
-  return { account: accountName(ctx, rules), endsIn: remaining > 0 ? remaining : holdFor }
+  return { id, account: accountName(ctx, rules), endsIn: remaining > 0 ? remaining : holdFor }
 }
 
 /** Closes the account of a turn that has ended. A suspended turn keeps its account. */
