@@ -25,7 +25,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^@allium\/core$/, replacement: `${core}index.ts` },
-      { find: /^@allium\/core\/internal$/, replacement: `${core}internal.ts` },
+      { find: /^@allium\/core\/(context|internal)$/, replacement: `${core}$1.ts` },
     ],
   },
   // Many a change makes a run hang.
