@@ -51,7 +51,7 @@ const plant = project('plant', {
   // Other packages, such as the test kit, are to run on the changed core, too.
   alias: [
     { find: /^@allium\/core$/, replacement: path('packages/core/src/index.ts') },
-    { find: /^@allium\/core\/internal$/, replacement: path('packages/core/src/internal.ts') },
+    { find: /^@allium\/core\/(context|internal)$/, replacement: `${path('packages/core/src')}/$1.ts` },
   ],
   // Many a change makes a run hang.
   testTimeout: 8000,

@@ -26,7 +26,7 @@ const targets = {
     turnCalls: {
       of: 'function calls of a bare turn',
       target: 550,
-      missed: 'Reading the end of a turn and asking for listeners are calls.',
+      missed: 'Each event passes through send, observe and the queue, and each chunk through the sinks of its layers.',
     },
     turnCrossings: {
       of: 'of these, calls into another folder',
