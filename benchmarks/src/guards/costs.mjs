@@ -9,7 +9,7 @@ export async function costs() {
   const bare = await timed(new Agent({ model: silent }), text)
   const normalized = best(40, () => text.normalize('NFKC'))
   const of = async (layer) => ((await timed(new Agent({ model: silent }).use(layer), text)) - bare) / normalized
-  return { pii: await of(pii()), content: await of(content({ keywords, action: 'redact' })) }
+  return { pii: await of(pii()), content: await of(content({ keywords, onFinding: 'redact' })) }
 }
 
 const word = (i) => i.toString(26).replace(/\d/g, (digit) => 'qrstuvwxyz'[digit])

@@ -10,7 +10,7 @@ const cookie = 'saas'
 /** Seconds. */
 const maxAge = 12 * 60 * 60
 /** Bytes. A key is short, and the route needs no sign-in. */
-const maxBody = 4096
+const maxBodyBytes = 4096
 
 export interface SignIn {
   /** Returns the caller of a request, from its cookie or its bearer API key. */
@@ -29,7 +29,7 @@ export interface SignInOptions {
 
 /** Routes to sign in and out. Sign-in exchanges an API key for a signed cookie, so pages never store the key. */
 export function signInRoutes(app: Hono, { accounts, keyValue, secret, secure }: SignInOptions): SignIn {
-  app.post('/sign-in', bodyLimit({ maxSize: maxBody }), async (c) => {
+  app.post('/sign-in', bodyLimit({ maxSize: maxBodyBytes }), async (c) => {
     const { key } = (await c.req.json().catch(() => ({}))) as { key?: unknown }
     const principal = typeof key === 'string' ? accounts.byKey(key.trim()) : undefined
     if (principal === undefined) return c.json({ code: 'sign_in.unknown', message: 'This key is not known.' }, 401)

@@ -24,7 +24,7 @@ export type ChatAgent = ReturnType<typeof createChatAgent>
 function planBudget(ledger: Ledger) {
   return guard.budget({
     limit: ({ principal }) => dailyBudgets[Principal.parse(principal).plan],
-    account: ({ principal, clock }) => accountOf(Principal.parse(principal).tenantId, clock.now()),
+    per: ({ principal, clock }) => accountOf(Principal.parse(principal).tenantId, clock.now()),
     ledger,
     prices: { 'played/*': { input: 1, output: 4 } }, // USD per million tokens; real models are in a public price list
     onLimit(ctx, { limit, spent }) {

@@ -18,7 +18,7 @@ const agent = new Agent({ model: scriptedModel(['hi']), name: env.NAME, maxSteps
   .use(guard.timeout({ model: env.LIMIT, turn: 1 }))
   .use(models.retry({ attempts: env.LIMIT }))
   .use(observe.usage({ prices: undefined }))
-  .use(tools.truncate({ maxChars: env.LIMIT }))
+  .use(tools.truncate({ maxLength: env.LIMIT }))
 void agent.session({ id: env.NAME, metadata: undefined }).run('hi', { signal: env.SIGNAL, idempotencyKey: env.KEY, maxSteps: env.LIMIT })
 void createResolver({ providers: undefined })
 `

@@ -80,9 +80,9 @@ describe('a budget whose process is lost in the middle of a call', () => {
     expect(ledger.balance(account)).toEqual({ spent, reserved: 0 })
   })
 
-  it('frees its room after holdFor, where nobody opens the session again', async () => {
+  it('frees its room after lease, where nobody opens the session again', async () => {
     const { clock, ledger, process } = world()
-    const first = process([{ stall: true }], [{ holdFor: 60_000 }])
+    const first = process([{ stall: true }], [{ lease: 60_000 }])
     void first.agent.run('Hi', { session }).catch(() => {})
     await rest()
     first.lose()
@@ -92,7 +92,7 @@ describe('a budget whose process is lost in the middle of a call', () => {
 
   it('holds its room for as long as the call runs', async () => {
     const { clock, ledger, process } = world()
-    const { agent } = process([{ stall: true }], [{ holdFor: 60_000 }])
+    const { agent } = process([{ stall: true }], [{ lease: 60_000 }])
     const run = agent.run('Hi', { session })
     await rest()
     for (let i = 0; i < 20; i++) await clock.advance(10_000)

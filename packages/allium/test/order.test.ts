@@ -12,7 +12,7 @@ type Layers = AnyMiddleware | readonly AnyMiddleware[]
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const small = scriptedModel([])
-const redacting = () => guard.content({ keywords: ['gunpowder'], action: 'redact' })
+const redacting = () => guard.content({ keywords: ['gunpowder'], onFinding: 'redact' })
 
 describe('the order of the packs’ layers', () => {
   it.each<[why: string, outer: Layers, inner: Layers, severity: 'error' | 'warn', reason: string]>([
@@ -21,7 +21,7 @@ describe('the order of the packs’ layers', () => {
     ['raw text is shown', guard.pii(), observe.console(), 'error', 'or raw text is logged'],
     ['raw answers are traced', trace(), guard.pii(), 'error', '"guard:pii:calls" asks to be inside "observe:trace"'],
     ['raw text is audited', guard.pii(), observe.audit({ sink() {} }), 'error', 'or raw text is stored'],
-    ['the key is not what is sent', memory.truncate({ messages: 9 }), model.cache(), 'error', 'or the key is not'],
+    ['the key is not what is sent', memory.truncate({ maxMessages: 9 }), model.cache(), 'error', 'or the key is not'],
     ['the key is of what was compacted', memory.compact(), model.cache(), 'error', 'or the key is not what is sent'],
     ['the key has not the settings', settings(), model.cache(), 'error', 'or the key is not what is sent'],
     ['invalid answers are kept', model.cache(), structured(), 'error', 'or invalid answers are kept'],

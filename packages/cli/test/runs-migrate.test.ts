@@ -56,10 +56,10 @@ async function migrate(root: string, run: string, ...argv: string[]) {
   return { code, out: await text(streams.stdout), err: await text(streams.stderr) }
 }
 
-it('with --check tells that a run fits, and changes nothing', async () => {
+it('with --dry-run tells that a run fits, and changes nothing', async () => {
   const { root, run, row } = await scene()
   const before = await row()
-  const { code, out } = await migrate(root, run, '--to', '2', '--check')
+  const { code, out } = await migrate(root, run, '--to', '2', '--dry-run')
   expect([code, out]).toEqual([
     0,
     'The run fits the version "2": 3 of 3 recorded steps were replayed. Nothing was changed.\n',

@@ -12,10 +12,10 @@ export interface CanaryOptions {
    * Returns the key; the same key always gets the same result. Undefined or an empty text means the session.
    * @default the tenant and the owner of the session; without them the session itself
    */
-  by?(ctx: AnyContext): string | number | undefined | Promise<string | number | undefined>
+  per?(ctx: AnyContext): string | number | undefined | Promise<string | number | undefined>
 }
 
-const optionKeys: KeysOf<CanaryOptions> = { percent: true, by: true }
+const optionKeys: KeysOf<CanaryOptions> = { percent: true, per: true }
 
 /**
  * Runs a layer for a stable share of users, tenants or sessions.
@@ -30,7 +30,7 @@ const optionKeys: KeysOf<CanaryOptions> = { percent: true, by: true }
  */
 export function canary<M extends Combinable>(layer: M, options: CanaryOptions): Combined<M> {
   checkOptions(options ?? null, optionKeys, 'canary()', 'layer.config')
-  const { percent, by = ownerKey } = options
+  const { percent, per = ownerKey } = options
   if (typeof percent !== 'number' || !(percent >= 0 && percent <= 100))
     throw new AlliumError(
       'layer.config',
@@ -41,7 +41,7 @@ export function canary<M extends Combinable>(layer: M, options: CanaryOptions): 
       'canary',
       (ctx, scope) => {
         if (percent === 0 || percent === 100 || scope === 'agent') return percent > 0
-        const key = by(ctx)
+        const key = per(ctx)
         return isThenable(key)
           ? key.then((resolvedKey) => isSelected(hook.layer, resolvedKey, ctx))
           : isSelected(hook.layer, key, ctx)

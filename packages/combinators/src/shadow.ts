@@ -8,10 +8,10 @@ import { isThenable } from './thenable.ts'
 
 export interface ShadowOptions {
   /** Receives each decision, possibly after the run's result. Its errors are logged. */
-  record?(decision: ShadowDecision): unknown
+  onDecision?(decision: ShadowDecision): unknown
 }
 
-const optionKeys: KeysOf<ShadowOptions> = { record: true }
+const optionKeys: KeysOf<ShadowOptions> = { onDecision: true }
 
 declare module '@allium/core' {
   interface AgentEvents {
@@ -34,7 +34,7 @@ declare module '@allium/core' {
  */
 export function shadow<M extends Combinable>(layer: M, options: ShadowOptions = {}): Combined<M> {
   checkOptions(options, optionKeys, 'shadow()', 'layer.config')
-  const { record } = options
+  const { onDecision } = options
   const sessions = new ShadowSessions()
   return combine(
     'shadow',
@@ -74,7 +74,7 @@ export function shadow<M extends Combinable>(layer: M, options: ShadowOptions = 
         ...(callId !== undefined && { callId }),
       }
       tellObservers(ctx, { ...decision, type: 'shadow:decision' })
-      const recorded = record?.(decision)
+      const recorded = onDecision?.(decision)
       if (isThenable(recorded)) recorded.then(undefined, (error) => logRecordFailure(ctx, layerName, error))
     } catch (error) {
       logRecordFailure(ctx, layerName, error)

@@ -33,7 +33,7 @@ describe('a layer keeps the contract in', () => {
     failOpen: () => failOpen(counting()),
     failClosed: () => failClosed(counting()),
     shadow: () => shadow(counting()),
-    canary: () => canary(counting(), { percent: 50, by: () => 'somebody' }),
+    canary: () => canary(counting(), { percent: 50, per: () => 'somebody' }),
   }
   for (const [name, layer] of Object.entries(combined)) layerConformance({ name, layer, describe, it, strict: true })
 })

@@ -78,7 +78,7 @@ describe('a shadow', () => {
     const recorded: ShadowDecision[] = []
     const launches = shadow(
       { ...model((ctx, next) => last(ctx.launch(), next())), name: 'beside' },
-      { record: (one) => recorded.push(one) },
+      { onDecision: (one) => recorded.push(one) },
     )
     await build(['done'], [adds, launches]).agent.run('hi')
     await rest()
@@ -91,7 +91,10 @@ describe('a shadow', () => {
     const record = (one: ShadowDecision) => void recorded.push(one)
     const twice = model(async (_, next) => last(await next(), await next()))
     const aborted = model((_, next) => next({ signal: AbortSignal.abort(new Error('gone')) }))
-    const { agent } = build(['done'], [shadow(twice, { record }), shadow({ ...aborted, name: 'b' }, { record })])
+    const { agent } = build(
+      ['done'],
+      [shadow(twice, { onDecision: record }), shadow({ ...aborted, name: 'b' }, { onDecision: record })],
+    )
     await agent.run('hi')
     await rest()
     const said = recorded.map(({ decision, error }) => [decision, (error as Loose).code ?? (error as Error).message])
@@ -106,7 +109,7 @@ describe('a shadow', () => {
     const breaks = failOpen(
       model((ctx) => last(ctx.addSystemMessage('x'), ctx.skipCall('y'), Promise.reject(new Error('bug')))),
     )
-    const { agent } = build(['done'], [shadow(breaks, { record: (one) => recorded.push(one) })])
+    const { agent } = build(['done'], [shadow(breaks, { onDecision: (one) => recorded.push(one) })])
     await agent.run('hi')
     await rest()
     expect(recorded).toMatchObject([{ decision: 'pass', changes: [] }])

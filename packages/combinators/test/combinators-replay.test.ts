@@ -15,7 +15,7 @@ async function takesPart(name: string, flag: string, journal?: MemoryJournal): P
     },
   })
   const layer =
-    name === 'when' ? when(async () => flag === 'a', marks) : canary(marks, { percent: 50, by: async () => flag })
+    name === 'when' ? when(async () => flag === 'a', marks) : canary(marks, { percent: 50, per: async () => flag })
   const agent = new Agent({ model: scriptedModel(['Hi.']), ids: () => 'x', ...(journal && { journal }) }).use(layer)
   await agent.run('go')
   return seen

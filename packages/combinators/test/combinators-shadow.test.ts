@@ -214,7 +214,7 @@ describe('shadow', () => {
   const decisions = async (layer: Middleware, scope?: ScopeName, steps = oneCall, more: Middleware[] = []) => {
     const recorded: ShadowDecision[] = []
     const record = (decision: ShadowDecision) => void recorded.push(decision)
-    const lived = await life([shadow(layer, { record }), ...more], { steps })
+    const lived = await life([shadow(layer, { onDecision: record }), ...more], { steps })
     await rest()
     return { ...lived, recorded: recorded.filter((one) => scope === undefined || one.scope === scope) }
   }
@@ -447,7 +447,7 @@ describe('shadow', () => {
       ctx.block('too late')
     })
     const recorded: ShadowDecision[] = []
-    const { agent } = build(['done', 'again'], [shadow(late, { record: (one) => recorded.push(one) })])
+    const { agent } = build(['done', 'again'], [shadow(late, { onDecision: (one) => recorded.push(one) })])
     const session = agent.session()
     expect((await session.run('hi')).status).toBe('completed')
     await session.close()
@@ -498,7 +498,7 @@ describe('shadow', () => {
       const { result, log } = await life([
         shadow(
           everywhere(() => {}),
-          { record },
+          { onDecision: record },
         ),
       ])
       expect([result?.text, log[0]?.message]).toEqual(['done', 'The record of the shadowed layer "layer" failed: full'])
@@ -516,14 +516,14 @@ describe('shadow', () => {
     const clock = manualClock()
     const named = (name: string, layer: Middleware) => ({ ...layer, name })
     const layers = [
-      when(() => true, shadow(named('a', guard), { record })),
+      when(() => true, shadow(named('a', guard), { onDecision: record })),
       shadow(
         when(() => true, named('b', guard)),
-        { record },
+        { onDecision: record },
       ),
-      shadow(failOpen(named('c', broken)), { record }),
-      shadow(shadow(named('d', guard), { record }), { record }),
-      shadow(limitTime(named('e', hangs), 10), { record }),
+      shadow(failOpen(named('c', broken)), { onDecision: record }),
+      shadow(shadow(named('d', guard), { onDecision: record }), { onDecision: record }),
+      shadow(limitTime(named('e', hangs), 10), { onDecision: record }),
     ]
     const { result } = await turn(['done'], layers, { clock })
     await clock.advance(10)

@@ -108,7 +108,7 @@ describe('canary', () => {
       return ran.length
     }
     for (let i = 0; i < 20; i++) {
-      const own = await share({ percent: 50, by: async (ctx) => sessionKeyOf(ctx as SessionPlace) }, { id: `s${i}` })
+      const own = await share({ percent: 50, per: async (ctx) => sessionKeyOf(ctx as SessionPlace) }, { id: `s${i}` })
       expect([1, 6]).toContain(own)
       expect(await share({ percent: 50 }, { id: `s${i}` })).toBe(own)
       const user = { percent: 50, by: () => 'someone' }
@@ -122,7 +122,7 @@ describe('canary', () => {
       await life([
         canary(
           everywhere((scope) => scope === 'agent' && opened.push(percent)),
-          { percent, by: () => 'nobody' },
+          { percent, per: () => 'nobody' },
         ),
       ])
     expect(opened).toEqual([0.001])
@@ -130,7 +130,7 @@ describe('canary', () => {
 
   it('fails closed when its key throws', async () => {
     const layer = everywhere(() => {})
-    const { opening } = await life([canary(layer, { percent: 50, by: () => fail() })])
+    const { opening } = await life([canary(layer, { percent: 50, per: () => fail() })])
     expect(opening).toMatchObject({ code: 'layer.condition', message: expect.stringContaining('canary() around') })
   })
 

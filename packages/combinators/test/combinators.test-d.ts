@@ -27,13 +27,13 @@ export async function combined() {
     .use(failClosed(defineMiddleware({ name: 'd', state: { d: { default: 1n } } }), { reason: 'no' }))
     .use(
       shadow(defineMiddleware({ name: 'e', state: { e: { default: [] as string[] } } }), {
-        record: ({ decision }) => decision,
+        onDecision: ({ decision }) => decision,
       }),
     )
     .use(
       canary(
         when((ctx) => ctx.sessionId, failOpen(limitTime(budget, 10))),
-        { percent: 5, by: ({ principal }) => principal.id },
+        { percent: 5, per: ({ principal }) => principal.id },
       ),
     )
     .use(user)

@@ -44,7 +44,7 @@ export type McpServer =
 /** The requests that a server may make during a call: the options of `tools.mcp` with these names. */
 interface McpAsks {
   elicitation?: boolean | { expiresIn?: number }
-  sampling?: boolean | { model?: string; maxTokens?: number; perCall?: number }
+  sampling?: boolean | { model?: string; maxOutputTokens?: number; perCall?: number }
 }
 
 /** TypeScript text, a path, `shell: command`, or in a TypeScript file the function itself. */

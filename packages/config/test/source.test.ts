@@ -363,7 +363,7 @@ describe('a config', () => {
       return { name: options.name }
     }
     const load = createLoader({ packs: { 'tools.mcp': { create, options: z.looseObject({}) } } })
-    const asks = { elicitation: { expiresIn: 1000 }, sampling: { maxTokens: 100 } }
+    const asks = { elicitation: { expiresIn: 1000 }, sampling: { maxOutputTokens: 100 } }
     const files = { command: 'files', args: ['--ro'], ...asks }
     const headers = { Authorization: 'Bearer x' }
     const desk = {

@@ -30,7 +30,7 @@ export interface ChildOptions {
 export type ParentMessage = { readonly type: 'start'; readonly options: ChildOptions } | { readonly type: 'close' }
 
 /** Largest body of a request to the agent, in bytes. Images and files are base64 in it. */
-export const maxBody = 8 * 1_048_576
+export const maxBodyBytes = 8 * 1_048_576
 /** The header with the key that the inspector shares with the agent's process. */
 export const keyHeader = 'allium-dev-key'
 /** The header with the principal of a request, as JSON. */

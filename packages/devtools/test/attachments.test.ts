@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { maxBody } from '../src/messages.ts'
+import { maxBodyBytes } from '../src/messages.ts'
 import { type Attachment, inputOf, isPicture, maxFiles, shownName } from '../web/store/attachments.ts'
 import { filesOf, textOf } from '../web/store/content.ts'
 
@@ -22,7 +22,7 @@ test('a message with files has its text first, and only files have names', () =>
 })
 
 test('a message that the server would reject is not sent', () => {
-  const large = { ...file('large'), data: 'A'.repeat(maxBody / 2) }
+  const large = { ...file('large'), data: 'A'.repeat(maxBodyBytes / 2) }
   expect(() => inputOf('', [large, large])).toThrow('at most 8.4 MB')
   expect(maxFiles).toBeLessThan(1000)
 })

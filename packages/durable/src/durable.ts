@@ -54,7 +54,7 @@ export interface Durable {
   retry(run: string, options?: RetryOptions): Promise<boolean>
   /**
    * Replays the recorded steps of a run of another version with the code of this process, and moves the run to this version if they fit. No
-   * step runs and nothing is recorded or reported, but the code around the steps runs. With `check`, the run stays as it is.
+   * step runs and nothing is recorded or reported, but the code around the steps runs. With `dryRun`, the run stays as it is.
    *
    * @throws AlliumError `run.version` if `to` is not the version of this process, `run.options` if the run has ended
    */

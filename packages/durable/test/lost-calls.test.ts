@@ -102,7 +102,7 @@ describe('a process that was lost inside of a tool, after its effect', () => {
     const { lostRun, process, paid, ended } = world()
     const run = await lostRun([asks], { helper: [charges()] })
     const next = process(['Done.'], { ...build, tool: 'bill', helper: ['Sorry.'] })
-    expect(await next.migrate(run, { principal, to: build.version, check: true })).toMatchObject({ fits: false })
+    expect(await next.migrate(run, { principal, to: build.version, dryRun: true })).toMatchObject({ fits: false })
     const { status, code, reason } = await ended(next, run)
     expect([status, code, paid]).toEqual(['failed', 'journal.diverged', ['1']])
     expect(reason).toContain('The call "c1" of the tool "charge"')

@@ -89,14 +89,14 @@ describe('migrate()', () => {
     expect(paid).toEqual(['1'])
   })
 
-  it('with check: true only tells whether it fits, and changes nothing', async () => {
+  it('with dryRun: true only tells whether it fits, and changes nothing', async () => {
     const { lostRun, process, store, steps, paid } = world()
     const run = await lostRun()
     const row = () => store.runs.get({ tenant: 'acme', run })
     const before = { row: await row(), steps: await steps(run) }
     const model = scriptedModel([])
     const next = process(model, '2')
-    const checked = await next.migrate(run, { principal, to: '2', check: true })
+    const checked = await next.migrate(run, { principal, to: '2', dryRun: true })
     expect(checked).toMatchObject({ fits: true, moved: false, recorded: before.steps.length })
     expect({ row: await row(), steps: await steps(run) }).toEqual(before)
     expect([model.requests, paid]).toEqual([[], ['1']])
@@ -176,7 +176,7 @@ describe('patched()', () => {
     const run = await lostRun()
     expect(await steps(run)).toContain(`${run}:durable:patched:tariff`)
     const next = process(scriptedModel([]), '2')
-    expect(await next.migrate(run, { principal, to: '2', check: true })).toMatchObject({ fits: true })
+    expect(await next.migrate(run, { principal, to: '2', dryRun: true })).toMatchObject({ fits: true })
   })
 
   it('is true in a run that is not durable', async () => {

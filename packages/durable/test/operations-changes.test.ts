@@ -182,7 +182,7 @@ it('changes all runs that match a filter, and counts them first', async () => {
   await addFailed('other', { code: 'run.version' })
   await add('later', { key: { tenant: 'acme', owner: 'ann', agent: 'support', sessionId: 's-f1' } })
   const where = { code: 'run.attempts' }
-  expect(await ops.bulk('retry', { where, check: true })).toMatchObject({ matched: 2, changed: 0, more: false })
+  expect(await ops.bulk('retry', { where, dryRun: true })).toMatchObject({ matched: 2, changed: 0, more: false })
   expect(await ops.bulk('retry', { where, ...sam })).toMatchObject({
     ...{ matched: 2, changed: 1 },
     refused: [{ run: 'f1', tenant: 'acme', reason: expect.stringContaining('later run') }],

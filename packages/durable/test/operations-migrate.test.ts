@@ -51,10 +51,10 @@ it('moves a run of any owner to an agent that fits, and records the operator', a
   expect(record).toMatchObject({ type: 'operator:migrate', turn: run, ...by })
 })
 
-it('with check: true leaves the run as it is, and records nothing', async () => {
+it('with dryRun: true leaves the run as it is, and records nothing', async () => {
   const { run, build, ops, row, store } = await scene()
   const before = await row()
-  const options = { to: '2', check: true, operator: 'dana' }
+  const options = { to: '2', dryRun: true, operator: 'dana' }
   expect(await ops({ agents: [build('2')] }).migrate(run, options)).toMatchObject({ fits: true, moved: false })
   expect([await row(), await store.audit.chainOf('acme').last()]).toEqual([before, undefined])
 })

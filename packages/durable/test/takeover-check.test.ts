@@ -162,7 +162,7 @@ describe('a rehearsal', () => {
     const { lostRun, process } = world()
     const run = await lostRun(scriptedModel([pays, { stall: true }]), {})
     const next = process(scriptedModel([]), { layers: [around('extra')] })
-    const { fits, moved, reason } = await next.migrate(run, { principal, to: '1', check: true })
+    const { fits, moved, reason } = await next.migrate(run, { principal, to: '1', dryRun: true })
     expect([fits, moved]).toEqual([false, false])
     expect(reason).toContain('the layer "extra" was added')
   })

@@ -34,7 +34,7 @@ describe.each<[string, () => ReturnType<typeof pii> | ReturnType<typeof content>
   ['guard.pii', () => pii()],
   [
     'guard.content',
-    () => content({ keywords: ['ada@example.com'], action: 'redact', apply: ['input', 'toolResults'] }),
+    () => content({ keywords: ['ada@example.com'], onFinding: 'redact', apply: ['input', 'toolResults'] }),
   ],
 ])('%s', (_, layer) => {
   it.each(parts)('looks at %s, in the input and in results of tools', async (_, part) => {
@@ -54,7 +54,7 @@ it('guard.content looks at the names of arguments, at any depth', async () => {
   const run = (action: 'block' | 'redact') => {
     const model = scriptedModel([{ toolCalls: [{ name: 'note', args: { list: [{ nightingale: 1 }] } }] }, 'Done.'])
     const note = { name: 'note', description: 'Notes', jsonSchema: {}, execute: () => 'ok' }
-    return new Agent({ model, tools: [note] }).use(content({ keywords: ['nightingale'], action })).run('hi')
+    return new Agent({ model, tools: [note] }).use(content({ keywords: ['nightingale'], onFinding: action })).run('hi')
   }
   expect((await run('block')).status).toBe('blocked')
   expect((await run('redact')).toolCalls[0]?.args).toEqual({ list: [{ '[removed]': 1 }] })

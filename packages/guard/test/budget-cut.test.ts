@@ -26,7 +26,7 @@ function processes() {
       lose()
       await new Promise(() => {})
     }
-    const layer = budget({ limit: 1e6, unit: 'tokens', account: () => 'a', ledger: { ...ledger, settle }, estimate })
+    const layer = budget({ limit: 1e6, unit: 'tokens', per: () => 'a', ledger: { ...ledger, settle }, estimate })
     const stops: Middleware = { name: 'stops', turn: (ctx, next) => (stop ? ctx.abort('stopped') : next()) }
     const session = new Agent({ model: scriptedModel(steps), tools }).use([layer, stops]).session({ id: 's' })
     const run = session.run('go', { turnId: 't', journal })

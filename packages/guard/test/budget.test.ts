@@ -322,7 +322,7 @@ describe('guard.budget', () => {
 
   it('charges the account that a function names', async () => {
     const ledger = memoryLedger()
-    const { agent } = scene(['hi'], { limit: 10_000, ledger, account: ({ agent }) => `team:${agent.name}` })
+    const { agent } = scene(['hi'], { limit: 10_000, ledger, per: ({ agent }) => `team:${agent.name}` })
     await agent.run('hello')
     expect((await ledger.balance('team:agent')).spent).toBe(15)
   })

@@ -19,7 +19,7 @@ describe('a turn that a guard blocked says which, for programs', () => {
     ['guard.max_model_calls', guard.maxModelCalls({ limit: 1, onLimit: 'block' })],
     ['guard.max_tool_calls', guard.maxToolCalls({ limit: 0, onLimit: 'block' })],
     ['guard.output', guard.output(() => false)],
-    ['guard.pii', guard.pii({ strategy: 'block' })],
+    ['guard.pii', guard.pii({ onFinding: 'block' })],
   ])('%s', async (code, layer) => {
     const { agent } = scene([calling(['look']), 'Done.'], [layer].flat() as Middleware[], { tools: ['look'] })
     const ends: unknown[] = []
@@ -47,7 +47,7 @@ describe('a turn that a guard blocked says which, for programs', () => {
   })
 
   it('guard.concurrency', async () => {
-    const layer = guard.concurrency({ limit: 1, queue: 0 }) as Middleware
+    const layer = guard.concurrency({ limit: 1, maxQueueSize: 0 }) as Middleware
     let inner: { code?: string } = {}
     const outer = new Agent({
       model: scriptedModel([

@@ -60,7 +60,7 @@ describe('guard.concurrency', () => {
   })
 
   it('refuses one that finds too many waiting, and one that waits too long', async () => {
-    const { agent, run, finish, clock } = gate({ limit: 1, queue: 1, maxWait: 1000 })
+    const { agent, run, finish, clock } = gate({ limit: 1, maxQueueSize: 1, maxWait: 1000 })
     const events: unknown[] = []
     agent.on('guard:concurrency', ({ why, running, waiting }) => events.push([why, running, waiting]))
     const first = run()
@@ -103,14 +103,14 @@ describe('guard.concurrency', () => {
     const { run, finish, clock } = gate({ limit: 1 })
     const busy = run()
     await clock.advance(0)
-    const { agent } = scene([], [cache, concurrency({ limit: 1, queue: 0 }) as Middleware])
+    const { agent } = scene([], [cache, concurrency({ limit: 1, maxQueueSize: 0 }) as Middleware])
     expect((await agent.run('hi')).text).toBe('Cached.')
     await finish()
     await busy
   })
 
   it('gives the place back when the call fails', async () => {
-    const { agent } = scene([new Error('down'), 'Up.'], [concurrency({ limit: 1, queue: 0 })])
+    const { agent } = scene([new Error('down'), 'Up.'], [concurrency({ limit: 1, maxQueueSize: 0 })])
     await agent.run('1').catch(() => {})
     expect((await agent.run('2')).text).toBe('Up.')
   })
@@ -118,7 +118,7 @@ describe('guard.concurrency', () => {
   it('holds a place for a whole turn where it is told to', async () => {
     const { agent, ran } = scene(
       [calling(['work']), 'One.', 'Two.'],
-      [concurrency({ limit: 1, queue: 0, scope: 'turn' })],
+      [concurrency({ limit: 1, maxQueueSize: 0, scope: 'turn' })],
       { tools: ['work'] },
     )
     const first = agent.run('1')

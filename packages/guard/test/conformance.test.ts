@@ -42,16 +42,16 @@ layerConformance({
   ...suite,
 })
 layerConformance({
-  layer: () => content({ keywords: ['nightingale'], action: 'redact', apply: ['input', 'output', 'toolResults'] }),
+  layer: () => content({ keywords: ['nightingale'], onFinding: 'redact', apply: ['input', 'output', 'toolResults'] }),
   ...suite,
 })
 layerConformance({ layer: () => files(), ...suite })
 layerConformance({
   name: 'guard:files of paths',
-  layer: () => files({ root: '.', args: { work: ['path'] } }),
+  layer: () => files({ root: '.', pathArgs: { work: ['path'] } }),
   ...suite,
 })
-layerConformance({ layer: () => input({ check: () => true, toolResults: true }), ...suite })
+layerConformance({ layer: () => input({ check: () => true, apply: true }), ...suite })
 layerConformance({ layer: () => output(() => true), ...suite })
 layerConformance({ layer: () => flow(), ...suite })
 layerConformance({ layer: () => injection({ secret: 'k' }), ...suite })

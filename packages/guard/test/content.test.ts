@@ -4,7 +4,7 @@ import { growth } from '../../testing/test/growth.ts'
 import { type ContentOptions, content, type GuardFound } from '../src/index.ts'
 import { calling, scene, splits, told, watch } from './scene.ts'
 
-const redacts: ContentOptions = { keywords: ['nightingale'], patterns: [/\bINT-\d{6}\b/], action: 'redact' }
+const redacts: ContentOptions = { keywords: ['nightingale'], patterns: [/\bINT-\d{6}\b/], onFinding: 'redact' }
 const answer = (text: string, options: ContentOptions = redacts) => scene([text], [content(options)]).agent.run('hi')
 
 describe('guard.content', () => {
@@ -58,7 +58,7 @@ describe('guard.content', () => {
   })
 
   it('takes no number for a word, and no word for another', async () => {
-    const options: ContentOptions = { keywords: ['sos', 'ill', 'boss', 'best seller'], action: 'redact' }
+    const options: ContentOptions = { keywords: ['sos', 'ill', 'boss', 'best seller'], onFinding: 'redact' }
     const text = 'Call 505 of lil, in 8055 days; b o s, the best  sellers.'
     expect((await answer(text, options)).text).toBe(text)
     expect((await answer('A b0ss of a best\n  5eller', options)).text).toBe('A [removed] of a [removed]')
@@ -67,7 +67,7 @@ describe('guard.content', () => {
   it('finds the longest of words that begin at one place, and each of those that share their letters', async () => {
     const options: ContentOptions = {
       keywords: ['she', 'he', 'her', 'hers', 'he rs'],
-      action: 'redact',
+      onFinding: 'redact',
       replacement: '_',
     }
     expect((await answer('ushers she hers he  rs her he', options)).text).toBe('ushers _ _ _ _ _')
@@ -88,7 +88,11 @@ describe('guard.content', () => {
   })
 
   it('finds phrases over line breaks and spaces, and words of scripts that have none', async () => {
-    const options: ContentOptions = { keywords: ['buy now', '機密', 'c++', 'a-b'], action: 'redact', replacement: '…' }
+    const options: ContentOptions = {
+      keywords: ['buy now', '機密', 'c++', 'a-b'],
+      onFinding: 'redact',
+      replacement: '…',
+    }
     expect((await answer('Buy \n now! これは機密です. c++ and a-b', options)).text).toBe('…! これは…です. … and …')
   })
 

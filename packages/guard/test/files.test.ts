@@ -90,7 +90,7 @@ describe('guard.files, files of users', () => {
   )
 
   it('lets https URLs through where it is told to, and no others', async () => {
-    const options: FilesOptions = { urls: 'allow' }
+    const options: FilesOptions = { onUrl: 'allow' }
     expect((await send([image('https://a.test/x.png')], options)).status).toBe('completed')
     for (const url of ['http://a.test/x.png', 'file:///etc/passwd'])
       expect((await send([image(url)], options)).status).toBe('blocked')
@@ -120,7 +120,7 @@ describe('guard.files, files of users', () => {
   it.each<[FilesOptions]>([
     [{ maxBytes: 0 }],
     [{ maxFiles: 0 }],
-    [{ args: { read: ['path'] } }],
+    [{ pathArgs: { read: ['path'] } }],
     [{ root: '/tmp' }],
     [{ timeout: 0 }],
   ])('refuses %j', (options) => {
@@ -226,7 +226,7 @@ describe('guard.files, paths in arguments', () => {
   })
 
   it('checks each path of a list, and arguments within others', async () => {
-    const { call, root } = await folder({ args: { read: ['paths', 'in.file'] } })
+    const { call, root } = await folder({ pathArgs: { read: ['paths', 'in.file'] } })
     const good = { paths: ['notes/a.txt', 'notes'], in: { file: 'notes/a.txt', other: 1 } }
     expect((await call(good)).opened).toEqual([
       { paths: [join(root, 'notes/a.txt'), join(root, 'notes')], in: { file: join(root, 'notes/a.txt'), other: 1 } },
@@ -240,7 +240,7 @@ describe('guard.files, paths in arguments', () => {
   it('leaves other tools and other arguments alone, and paths that are not given', async () => {
     const { call } = await folder()
     expect((await call({ note: '/etc/passwd' })).opened).toEqual([{ note: '/etc/passwd' }])
-    const { call: other } = await folder({ args: { 'write_*': ['path'] } })
+    const { call: other } = await folder({ pathArgs: { 'write_*': ['path'] } })
     expect((await other({ path: '/etc/passwd' })).status).toBe('ok')
   })
 
@@ -309,7 +309,7 @@ async function folder(options: FilesOptions = {}, outside: Middleware[] = [], to
   const agent = (args: Record<string, unknown>) =>
     new Agent({ model: scriptedModel([{ toolCalls: [{ name: 'read', args }] }, 'Done.']), logger, tools: [read] })
       .use(outside)
-      .use(files({ root, args: { read: ['path'] }, ...options }))
+      .use(files({ root, pathArgs: { read: ['path'] }, ...options }))
   const call = async (args: Record<string, unknown>) => {
     opened.length = 0
     const { toolCalls } = await agent(args).run('go')

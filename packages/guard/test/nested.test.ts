@@ -52,7 +52,7 @@ describe('around a sub-agent', () => {
   })
 
   it('guard.content redacts its answers', async () => {
-    const layer = content({ keywords: ['nightingale'], action: 'redact' })
+    const layer = content({ keywords: ['nightingale'], onFinding: 'redact' })
     const { agent } = nested(layer, [{ chunks: ['It is night', 'ingale.'] }])
     expect(told(await agent.run('go'))).toEqual(['It is [removed].'])
   })

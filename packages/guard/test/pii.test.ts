@@ -107,15 +107,15 @@ describe('guard.pii', () => {
   it.each([
     ['mask', 'd***@example.com, **** **** **** 1111, ****'],
     [{ email: 'mask', card: 'redact', api_key: 'hash' }, 'd***@example.com, [CARD_1], [API_KEY:e1dc6e1b3a6d]'],
-  ] as [PiiOptions['strategy'], string][])('knows other forms: %j', async (strategy, text) => {
+  ] as [PiiOptions['onFinding'], string][])('knows other forms: %j', async (strategy, text) => {
     const said = `${mail}, ${card}, ${values.api_key}`
-    const { text: answer } = await scene([said], pii({ strategy, hashKey: 'k' })).agent.run('hi')
+    const { text: answer } = await scene([said], pii({ onFinding: strategy, hashKey: 'k' })).agent.run('hi')
     expect(answer.replace(/:[0-9a-f]{12}\]/, ':e1dc6e1b3a6d]')).toBe(text)
   })
 
   it('gives the same hash for the same value and key', async () => {
     const hash = async (hashKey?: string) =>
-      (await scene([mail], pii({ strategy: 'hash', hashKey })).agent.run('hi')).text
+      (await scene([mail], pii({ onFinding: 'hash', hashKey })).agent.run('hi')).text
     expect(await hash('k')).toBe(await hash('k'))
     expect(await hash('k')).not.toBe(await hash('other'))
     expect(await hash()).not.toBe(await hash())
@@ -125,7 +125,7 @@ describe('guard.pii', () => {
     ['input', `I am ${mail}`, 'Hello.'],
     ['answer', 'hi', `I am ${mail}, hello.`],
   ])('blocks where it is told to: %s', async (where, input, answer) => {
-    const session = scene([answer], pii({ strategy: { email: 'block' } })).agent.session()
+    const session = scene([answer], pii({ onFinding: { email: 'block' } })).agent.session()
     const { events, result } = await watch(session.run(input))
     expect([result.status, result.reason]).toEqual([
       'blocked',

@@ -114,7 +114,7 @@ describe('a run that is replayed', () => {
         }),
       )
       const tools = [{ name: 'look', description: 'Looks', jsonSchema: {}, execute: () => 'seen' }]
-      const layers = [pii({ strategy: 'hash', types: ['email'] }), injection()]
+      const layers = [pii({ onFinding: 'hash', types: ['email'] }), injection()]
       return new Agent({ model, tools, journal, ids: () => 'x' }).use(layers).run('I am ada@example.org.')
     }
     const journal = memoryJournal()
@@ -146,7 +146,7 @@ describe('a run that is replayed', () => {
     const ledger = memoryLedger()
     const life = async (sentence: { text: string; stall?: boolean }, journal: MemoryJournal) => {
       const estimate = () => ({ inputTokens: 100, outputTokens: 50 })
-      const money = budget({ limit: 1e6, unit: 'tokens', account: () => 'a', ledger, estimate })
+      const money = budget({ limit: 1e6, unit: 'tokens', per: () => 'a', ledger, estimate })
       const court = scriptedModel([sentence])
       const layer = judge({ model: court, rubric: 'Is kind.', apply: ['input'], use: [money] })
       const agent = new Agent({ model: scriptedModel(['Done.']) }).use(layer)
@@ -171,7 +171,7 @@ describe('a run that is replayed', () => {
       const cut: unknown[] = []
       let journal = memoryJournal()
       for (const step of models) {
-        const layer = budget({ limit: 1e6, unit: 'tokens', account: () => 'a', ledger, estimate: () => held })
+        const layer = budget({ limit: 1e6, unit: 'tokens', per: () => 'a', ledger, estimate: () => held })
         const model = scriptedModel([step])
         const run = new Agent({ model }).use(layer).session({ id: 's' }).run('go', { turnId: 't', journal })
         // Nobody leaves it: its process is lost, and what it began goes on as far as it may.

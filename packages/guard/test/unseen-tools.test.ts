@@ -17,8 +17,8 @@ describe('a guard of a tool that the provider runs', () => {
     ['an approval', approve()],
     ['an approval by name', approve({ tools: ['web_search'], handler: () => true })],
     ['a limit of calls', maxToolCalls({ limit: 3 })],
-    ['a folder', files({ root: '/srv', args: { web_search: ['path'] } })],
-    ['an approval after untrusted text', injection({ privileged: ['web_*'] })],
+    ['a folder', files({ root: '/srv', pathArgs: { web_search: ['path'] } })],
+    ['an approval after untrusted text', injection({ privilegedTools: ['web_*'] })],
   ])('is refused at init(): %s', async (_, layer) => {
     const { agent } = agentWith(layer)
     await expect(agent.init()).rejects.toMatchObject({

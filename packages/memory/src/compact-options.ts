@@ -8,7 +8,7 @@ export interface CompactTrigger {
   tokens?: number
   /** Without system messages. */
   messages?: number
-  /** A fraction of the option `window`, above 0 and up to 1. */
+  /** A fraction of the option `contextWindow`, above 0 and up to 1. */
   fraction?: number
 }
 
@@ -18,7 +18,7 @@ export interface CompactOptions<Name extends string = string> {
   /** @default { tokens: 100_000 } */
   trigger?: CompactTrigger | undefined
   /** The size of the model's context window in tokens; required for a trigger with a fraction. */
-  window?: number | undefined
+  contextWindow?: number | undefined
   /**
    * What stays unchanged when the rest is summarised: the newest messages, up to a number of messages or tokens. @default 20 messages, and
    * at most half of the trigger
@@ -38,9 +38,9 @@ export interface CompactOptions<Name extends string = string> {
   /** The model that summarises, or a name that the agent can resolve. A small one is enough. @default the model of the call */
   model?: ModelRef | undefined
   /** The prompt of the summarising model. @default a prompt that preserves wishes, decisions, facts and open questions */
-  prompt?: string | undefined
+  instructions?: string | undefined
   /** The maximum length of a summary in tokens. @default 4_000 */
-  summaryTokens?: number | undefined
+  maxSummaryTokens?: number | undefined
   /** Timeout of the summarising call, in milliseconds. @default 60_000 */
   timeout?: number | undefined
   /** @default one token per 4 characters, and 1,000 for an image or a file */
@@ -56,8 +56,8 @@ export interface ResolvedCompactOptions<Name extends string> {
   keepSize: ConversationSize
   clearing: Clearing & { atLeast: number }
   model: ModelRef | undefined
-  prompt: string
-  summaryTokens: number
+  instructions: string
+  maxSummaryTokens: number
   timeout: number
   count(message: Readonly<Message>): number
   as: Name
@@ -70,7 +70,7 @@ const readOptions = layerOptions<CompactOptions>('memory:compact', {
     messages: option.number({ from: 2 }),
     fraction: option.number({ above: 0, to: 1 }),
   }),
-  window: option.number({ from: 1 }),
+  contextWindow: option.number({ from: 1 }),
   keep: option.shape<NonNullable<CompactOptions['keep']>>({
     messages: option.number({ from: 1 }),
     tokens: option.number({ from: 1 }),
@@ -82,8 +82,8 @@ const readOptions = layerOptions<CompactOptions>('memory:compact', {
     marker: option.text,
   }),
   model: option.any,
-  prompt: option.text,
-  summaryTokens: option.number({ from: 1 }),
+  instructions: option.text,
+  maxSummaryTokens: option.number({ from: 1 }),
   timeout: option.number({ from: 1 }),
   countTokens: option.fn,
 })
@@ -95,12 +95,12 @@ export function resolveCompactOptions<Name extends string>(
   const {
     strategy = 'hybrid',
     trigger = { tokens: 100_000 },
-    window,
+    contextWindow,
     keep = {},
     results = {},
     model,
-    prompt = summaryPrompt,
-    summaryTokens = 4000,
+    instructions = summaryPrompt,
+    maxSummaryTokens = 4000,
     timeout = 60_000,
     countTokens: count = countTokens,
     as = 'memory:compact' as Name,
@@ -111,12 +111,14 @@ export function resolveCompactOptions<Name extends string>(
   const { tokens, messages, fraction } = trigger
   if (tokens === undefined && messages === undefined && fraction === undefined)
     fail('needs a trigger: { tokens }, { messages } or { fraction } of the window.')
-  if (fraction !== undefined && window === undefined)
-    fail('has trigger.fraction, but the size of the window is unknown. Pass window, the tokens that the model accepts.')
+  if (fraction !== undefined && contextWindow === undefined)
+    fail(
+      'has trigger.fraction, but the size of the window is unknown. Pass contextWindow, the tokens that the model accepts.',
+    )
   const unlimited = Number.POSITIVE_INFINITY
   const limit = {
     messages: messages ?? unlimited,
-    tokens: Math.min(tokens ?? unlimited, fraction === undefined ? unlimited : fraction * (window as number)),
+    tokens: Math.min(tokens ?? unlimited, fraction === undefined ? unlimited : fraction * (contextWindow as number)),
   }
   const keepSize = {
     messages: keep.messages ?? (keep.tokens === undefined ? Math.min(20, Math.floor(limit.messages / 2)) : unlimited),
@@ -128,7 +130,7 @@ export function resolveCompactOptions<Name extends string>(
   }
   const { keep: newest = 3, exclude = [], atLeast = 0, marker = clearedMarker } = results
   const clearing = { keep: newest, exclude, atLeast, marker }
-  return { strategy, limit, keepSize, clearing, model, prompt, summaryTokens, timeout, count, as }
+  return { strategy, limit, keepSize, clearing, model, instructions, maxSummaryTokens, timeout, count, as }
 }
 
 const clearedMarker = '[This result was cleared to save room. Call the tool again if you need it.]'

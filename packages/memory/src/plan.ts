@@ -20,7 +20,7 @@ export interface PlanItem {
 
 export interface PlanOptions<Name extends string = string> {
   /** The tool's name. @default 'plan' */
-  tool?: string | undefined
+  name?: string | undefined
   /**
    * The tool description for the model: when and how to plan. @default to plan work of three steps and more, and to keep the plan up to
    * date
@@ -51,7 +51,7 @@ declare module '@allium/core' {
 export type PlanState<Name extends string> = Record<Name, PlanItem[]>
 
 const readOptions = layerOptions<PlanOptions>('memory:plan', {
-  tool: option.text,
+  name: option.text,
   description: option.text,
   maxItems: option.number({ from: 1 }),
   maxLength: option.number({ from: 1 }),
@@ -72,7 +72,7 @@ export function plan<Name extends string = 'memory:plan'>(
   given: PlanOptions<Name> = {},
 ): TypedMiddleware<PlanState<Name>> {
   const {
-    tool = 'plan',
+    name: tool = 'plan',
     description = defaultDescription,
     maxItems = 50,
     maxLength = 500,

@@ -11,7 +11,10 @@ import {
 import type { ResolvedCompactOptions } from './compact-options.ts'
 import { summaryRequest } from './summary.ts'
 
-type SummariserOptions = Pick<ResolvedCompactOptions<string>, 'as' | 'model' | 'prompt' | 'summaryTokens' | 'timeout'>
+type SummariserOptions = Pick<
+  ResolvedCompactOptions<string>,
+  'as' | 'model' | 'instructions' | 'maxSummaryTokens' | 'timeout'
+>
 
 /** The data of one attempt of the asking layer. It is separate per attempt, because an abandoned one may end late. */
 export interface SummaryAttempt {
@@ -59,12 +62,12 @@ export class Summariser {
     { before, conversation }: { before: string; conversation: readonly Readonly<Message>[] },
   ): Promise<string | undefined> {
     if (this.#failedTurns.has(ctx.metadata)) return undefined
-    const { as, prompt } = this.#options
+    const { as, instructions } = this.#options
     const { tools, settings, toolChoice, responseFormat } = ctx.request
     ctx.onChunk(() => (attempt.running ? null : undefined))
     attempt.running = true
     try {
-      ctx.messages = summaryRequest(prompt, before, conversation)
+      ctx.messages = summaryRequest(instructions, before, conversation)
       return await this.#callModel(ctx, next, attempt)
     } catch (error) {
       if (ctx.signal.aborted || isBlockError(error)) throw error
@@ -84,7 +87,7 @@ export class Summariser {
 
   /** Makes the call without tools, as text, and returns its text. */
   async #callModel<S>(ctx: ModelContext<S>, next: NextFor<ModelResponse>, attempt: SummaryAttempt): Promise<string> {
-    const { as, summaryTokens, timeout } = this.#options
+    const { as, maxSummaryTokens, timeout } = this.#options
     const { headers } = ctx.request.settings
     const controller = new AbortController()
     const stopTimer = ctx.clock.after(timeout, () =>
@@ -94,7 +97,7 @@ export class Summariser {
       ctx.toolDefs = []
       ctx.toolChoice = 'auto'
       ctx.responseFormat = { type: 'text' }
-      ctx.settings = { maxOutputTokens: summaryTokens, ...(headers && { headers }) }
+      ctx.settings = { maxOutputTokens: maxSummaryTokens, ...(headers && { headers }) }
       await next({ signal: controller.signal })
     } finally {
       stopTimer()

@@ -4,9 +4,9 @@ import { fromFirstUserMessage, messageUnits } from './message-units.ts'
 
 export interface TruncateOptions {
   /** The maximum number of messages in a model call, without system messages. */
-  messages?: number | undefined
+  maxMessages?: number | undefined
   /** The maximum number of tokens in messages, without system messages. */
-  tokens?: number | undefined
+  maxTokens?: number | undefined
   /** @default one token per 4 characters, and 1,000 for an image or a file */
   countTokens?(message: Readonly<Message>): number
   /** The layer's name. @default 'memory:truncate' */
@@ -14,8 +14,8 @@ export interface TruncateOptions {
 }
 
 const readOptions = layerOptions<TruncateOptions>('memory:truncate', {
-  messages: option.number({ from: 1 }),
-  tokens: option.number({ from: 1 }),
+  maxMessages: option.number({ from: 1 }),
+  maxTokens: option.number({ from: 1 }),
   countTokens: option.fn,
 })
 
@@ -26,23 +26,23 @@ const readOptions = layerOptions<TruncateOptions>('memory:truncate', {
  * the request begins with a user message, so it is always valid. Register it outside of `model.cache`, so that the cache key covers
  * the truncated request.
  *
- * @throws AlliumError `layer.config` when neither messages nor tokens are set, or one is below 1
+ * @throws AlliumError `layer.config` when neither maxMessages nor maxTokens is set, or one is below 1
  * @example
- * agent.use(memory.truncate({ tokens: 8_000 }))
+ * agent.use(memory.truncate({ maxTokens: 8_000 }))
  */
 export function truncate(given: TruncateOptions): TypedMiddleware<{}> {
   const {
-    messages = Number.POSITIVE_INFINITY,
-    tokens = Number.POSITIVE_INFINITY,
+    maxMessages = Number.POSITIVE_INFINITY,
+    maxTokens = Number.POSITIVE_INFINITY,
     countTokens: count = countTokens,
     as = 'memory:truncate',
   } = readOptions(given)
-  if (messages === Number.POSITIVE_INFINITY && tokens === Number.POSITIVE_INFINITY)
-    throw misconfigured(as, 'needs the option messages or tokens, of 1 or more.')
+  if (maxMessages === Number.POSITIVE_INFINITY && maxTokens === Number.POSITIVE_INFINITY)
+    throw misconfigured(as, 'needs the option maxMessages or maxTokens, of 1 or more.')
 
   return defineMiddleware({
     name: as,
-    options: { messages: given.messages, tokens: given.tokens },
+    options: { maxMessages: given.maxMessages, maxTokens: given.maxTokens },
     order: { is: ['shapes'] },
     model(ctx, next) {
       const newest = newestMessages(ctx.request.messages)
@@ -55,7 +55,7 @@ export function truncate(given: TruncateOptions): TypedMiddleware<{}> {
   function newestMessages(all: readonly Readonly<Message>[]): Message[] | undefined {
     const units = messageUnits(all.filter(({ role }) => role !== 'system'))
     const input = units.findLastIndex((unit) => unit[0]?.role === 'user')
-    let room = { messages, tokens }
+    let room = { messages: maxMessages, tokens: maxTokens }
     const roomWithout = (unit: readonly Message[]) => ({
       messages: room.messages - unit.length,
       tokens: room.tokens - unit.reduce((sum, message) => sum + count(message), 0),

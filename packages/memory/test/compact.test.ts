@@ -121,7 +121,7 @@ describe('memory.compact', () => {
         },
       }
       const { agent, model } = scene(['One.', 'Two.', 'Three.'], {
-        options: { ...short, model: 'small', summaryTokens: 50 },
+        options: { ...short, model: 'small', maxSummaryTokens: 50 },
         agent: { resolveModel, settings: { temperature: 1 } },
         outside: [demands],
       })
@@ -339,7 +339,7 @@ describe('memory.compact', () => {
     [{ trigger: {} }, /needs a trigger/],
     [{ trigger: { tokens: 0 } }, /trigger\.tokens to be a number of 1 or more, not 0/],
     [{ trigger: { fraction: 0.8 } }, /Pass window/],
-    [{ trigger: { fraction: 80 }, window: 1000 }, /above 0 and up to 1, not 80/],
+    [{ trigger: { fraction: 80 }, contextWindow: 1000 }, /above 0 and up to 1, not 80/],
     [{ trigger: { messages: 10 }, keep: { messages: 10 } }, /Keep fewer/],
     [{ results: { keep: Number.NaN } }, /results\.keep/],
     [{ timeout: 0 }, /timeout to be a number of 1 or more/],

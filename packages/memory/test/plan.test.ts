@@ -158,8 +158,8 @@ describe('memory.plan', () => {
 
   it('asks to stand inside layers that would take its note for the newest input', () => {
     const check = (...layers: AnyMiddleware[]) => new Agent({ model: 'none' }).use(layers).check()
-    expect(check(truncate({ messages: 3 }), plan())).toEqual([])
-    expect(check(plan(), truncate({ messages: 3 }))).toMatchObject([{ severity: 'error' }])
+    expect(check(truncate({ maxMessages: 3 }), plan())).toEqual([])
+    expect(check(plan(), truncate({ maxMessages: 3 }))).toMatchObject([{ severity: 'error' }])
   })
 
   it('stands under another name, with another tool', async () => {

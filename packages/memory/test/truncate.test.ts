@@ -15,22 +15,22 @@ async function sent(options: TruncateOptions, history: Message[], instructions?:
     scope: 'model',
     history,
     input: 'now',
-    agent: instructions === undefined ? {} : { instructions },
+    agentOptions: instructions === undefined ? {} : { instructions },
   })
   return { contents: requests[0]?.messages.map(({ content }) => content), messages: requests[0]?.messages ?? [], whole }
 }
 
 describe('memory.truncate', () => {
   it('sends the newest messages alone, and the history stays whole', async () => {
-    const { contents, whole } = await sent({ messages: 4 }, talk(5))
+    const { contents, whole } = await sent({ maxMessages: 4 }, talk(5))
     expect(contents).toEqual(['question 4', 'answer 4', 'now'])
     expect(whole).toHaveLength(12)
   })
 
   it('sends what fits into an amount of tokens', async () => {
-    const { contents } = await sent({ tokens: 7 }, talk(5))
+    const { contents } = await sent({ maxTokens: 7 }, talk(5))
     expect(contents).toEqual(['question 4', 'answer 4', 'now'])
-    expect((await sent({ tokens: 30, countTokens: () => 10 }, talk(5))).contents).toEqual([
+    expect((await sent({ maxTokens: 30, countTokens: () => 10 }, talk(5))).contents).toEqual([
       'question 4',
       'answer 4',
       'now',
@@ -39,18 +39,18 @@ describe('memory.truncate', () => {
 
   it('begins with a message of the user, as providers demand, however much would fit', async () => {
     for (let messages = 1; messages < 11; messages++)
-      expect((await sent({ messages }, talk(5))).messages[0]?.role).toBe('user')
+      expect((await sent({ maxMessages: messages }, talk(5))).messages[0]?.role).toBe('user')
     const greeting: Message[] = [{ role: 'assistant', content: 'Can I help?' }]
-    expect((await sent({ messages: 2 }, greeting)).contents).toEqual(['Can I help?', 'now'])
+    expect((await sent({ maxMessages: 2 }, greeting)).contents).toEqual(['Can I help?', 'now'])
   })
 
   it('leaves alone what fits', async () => {
-    expect((await sent({ messages: 11 }, talk(5))).contents).toHaveLength(11)
+    expect((await sent({ maxMessages: 11 }, talk(5))).contents).toHaveLength(11)
   })
 
   it('keeps the instructions, and system messages of the conversation, and does not count them', async () => {
     const history: Message[] = [{ role: 'system', content: 'Facts.' }, ...talk(3)]
-    expect((await sent({ messages: 1 }, history, 'Be brief.')).contents).toEqual(['Be brief.', 'Facts.', 'now'])
+    expect((await sent({ maxMessages: 1 }, history, 'Be brief.')).contents).toEqual(['Be brief.', 'Facts.', 'now'])
   })
 
   it('keeps the newest input through a long loop of tools, and no call without its result', async () => {
@@ -59,20 +59,20 @@ describe('memory.truncate', () => {
       ...Array.from({ length: 8 }, () => ({ toolCalls: [{ name: 'look' }, { name: 'look' }] })),
       'Done.',
     ]
-    for (const options of [{ messages: 5 }, { tokens: 130 }, { messages: 1 }]) {
+    for (const options of [{ maxMessages: 5 }, { maxTokens: 130 }, { maxMessages: 1 }]) {
       const model = scriptedModel(steps)
       await new Agent({ model, tools: [look] }).use(truncate(options)).run('the question')
       for (const { messages } of model.requests) {
         expect(messages[0]).toEqual({ role: 'user', content: 'the question' })
         expect(historyProblems(messages)).toEqual([])
-        if (options.messages !== undefined) expect(messages.length).toBeLessThanOrEqual(options.messages)
+        if (options.maxMessages !== undefined) expect(messages.length).toBeLessThanOrEqual(options.maxMessages)
       }
     }
   })
 
-  it.each([[{}], [{ messages: 0 }], [{ tokens: Number.NaN }]])('refuses %j', (options) => {
+  it.each([[{}], [{ maxMessages: 0 }], [{ maxTokens: Number.NaN }]])('refuses %j', (options) => {
     expect(() => truncate(options)).toThrow(expect.objectContaining({ code: 'layer.config' }))
   })
 })
 
-layerConformance({ layer: () => truncate({ messages: 20 }), describe, it, strict: true })
+layerConformance({ layer: () => truncate({ maxMessages: 20 }), describe, it, strict: true })

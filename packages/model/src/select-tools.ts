@@ -23,11 +23,11 @@ export interface SelectToolsOptions<Name extends string = string> {
    * The maximum number of picked tools; the first ones named are used. If there are no more tools than that, the model is not called.
    * @default no limit
    */
-  max?: number | undefined
+  maxTools?: number | undefined
   /** Names of tools that are always shown; they do not count toward limits. @default none */
   always?: Names | undefined
   /** Additional information for the picking model, in plain words. */
-  hint?: string | undefined
+  instructions?: string | undefined
   /** Layers around the picking model's calls: a `guard.budget` with the agent's ledger, a `guard.timeout`. @default none */
   use?: readonly AnyMiddleware[] | undefined
   /** The layer's name, and the prefix of its state keys. @default 'model:selectTools' */
@@ -41,9 +41,9 @@ export type SelectToolsState<Name extends string> = Record<`${Name}:shown`, stri
 const readOptions = layerOptions<SelectToolsOptions>('model:selectTools', {
   tools: option.either(option.list(option.text), option.fn),
   model: option.any,
-  max: option.number({ from: 1 }),
+  maxTools: option.number({ from: 1 }),
   always: option.list(option.text),
-  hint: option.text,
+  instructions: option.text,
   use: option.list(option.any),
 })
 
@@ -56,7 +56,7 @@ const readOptions = layerOptions<SelectToolsOptions>('model:selectTools', {
  *
  * @throws AlliumError `layer.config` unless there is either `tools` or `model`, or for a limit below 1
  * @example
- * agent.use(model.selectTools({ model: small, max: 5, always: ['search'] }))
+ * agent.use(model.selectTools({ model: small, maxTools: 5, always: ['search'] }))
  */
 export function selectTools<Name extends string = 'model:selectTools'>(
   options: SelectToolsOptions<Name>,
@@ -64,17 +64,17 @@ export function selectTools<Name extends string = 'model:selectTools'>(
   const {
     tools,
     model,
-    max = Number.POSITIVE_INFINITY,
+    maxTools = Number.POSITIVE_INFINITY,
     always = [],
-    hint,
+    instructions,
     use = [],
     as = 'model:selectTools' as Name,
   } = readOptions(options)
   if ((tools === undefined) === (model === undefined))
     throw misconfigured(as, 'needs either tools or a model that picks them.')
-  if (!Number.isInteger(max) && max !== Number.POSITIVE_INFINITY)
-    throw misconfigured(as, `needs max as a whole number, but ${max} was given.`)
-  const picker = model && new ToolPicker({ name: as, model, max, hint, use })
+  if (!Number.isInteger(maxTools) && maxTools !== Number.POSITIVE_INFINITY)
+    throw misconfigured(as, `needs maxTools as a whole number, but ${maxTools} was given.`)
+  const picker = model && new ToolPicker({ name: as, model, maxTools, instructions, use })
   const namedTools = (ctx: ModelContext) =>
     typeof tools === 'function' ? ctx.once('choice', () => tools(ctx), { per: 'attempt' }) : (tools ?? [])
 

@@ -18,7 +18,7 @@ export interface StructuredOptions {
   /** Whether the schema receives the parsed JSON of the answer or its text. @default 'json' */
   format?: 'json' | 'text' | undefined
   /** The number of answers, including the first. @default 3 */
-  tries?: number | undefined
+  attempts?: number | undefined
   /**
    * When readers see an answer: while it streams, and a wrong one is retracted with `model:reset`; or after it passed the check, which a
    * run with `onRetryAfterOutput: 'fail'` always uses. @default 'early'
@@ -33,7 +33,7 @@ export interface StructuredOptions {
 const readOptions = layerOptions<StructuredOptions>('model:structured', {
   schema: option.required(option.any, 'a Standard Schema, such as one of zod'),
   format: option.oneOf('json', 'text'),
-  tries: option.whole(1),
+  attempts: option.whole(1),
   show: option.oneOf('early', 'checked'),
   ask: option.fn,
 })
@@ -45,7 +45,7 @@ const readOptions = layerOptions<StructuredOptions>('model:structured', {
  * one, while usage counts all. Use it together with the run option `output`, which requests the format and types the result; this layer
  * repairs the answer. Each repair emits a `model:structured` event.
  *
- * @throws AlliumError `output.invalid` with the issues and the text after the last try; `layer.config` for a number of tries below 1
+ * @throws AlliumError `output.invalid` with the issues and the text after the last try; `layer.config` for a number of attempts below 1
  * @example
  * const { output } = await agent.run('Plan a trip', { output: trip, use: [model.structured({ schema: trip })] })
  */
@@ -53,7 +53,7 @@ export function structured(options: StructuredOptions): TypedMiddleware<{}> {
   const {
     schema,
     format = 'json',
-    tries = 3,
+    attempts = 3,
     show = 'early',
     ask = format === 'json' ? jsonRepairPrompt : textRepairPrompt,
     as = 'model:structured',
@@ -76,7 +76,7 @@ export function structured(options: StructuredOptions): TypedMiddleware<{}> {
         const issues = await findIssues(response, schema, format === 'text' ? format : { envelope })
         if (issues === undefined) return response
         const issueTexts = issues.map(issueText)
-        if (attempt >= tries) throw invalidAnswerError(as, tries, response, issues, issueTexts)
+        if (attempt >= attempts) throw invalidAnswerError(as, attempts, response, issues, issueTexts)
         ctx.emit({ type: 'model:structured', attempt, issues: issueTexts })
         const previousAnswer = response.text === '' ? [] : [response.message]
         ctx.messages = [
@@ -115,14 +115,14 @@ function issueText({ message, path = [] }: StandardSchemaV1.Issue): string {
 
 function invalidAnswerError(
   as: string,
-  tries: number,
+  attempts: number,
   { text }: ModelResponse,
   issues: readonly StandardSchemaV1.Issue[],
   issueTexts: readonly string[],
 ): AlliumError {
-  const summary = tries === 1 ? 'The answer does not fit' : `None of ${tries} answers fits`
+  const summary = attempts === 1 ? 'The answer does not fit' : `None of ${attempts} answers fits`
   const message = `${summary} the schema of "${as}": ${issueTexts.join('; ')}. Try a stronger model, or a simpler schema.`
-  return new AlliumError('output.invalid', message, { details: { issues, text, tries } })
+  return new AlliumError('output.invalid', message, { details: { issues, text, attempts } })
 }
 
 /** An answer did not match the schema, and the model is called again. */

@@ -25,8 +25,8 @@ interface ToolPickerSettings {
   readonly name: string
   readonly model: ModelRef
   /** The maximum number of tools that it picks. */
-  readonly max: number
-  readonly hint: string | undefined
+  readonly maxTools: number
+  readonly instructions: string | undefined
   readonly use: readonly AnyMiddleware[]
 }
 
@@ -36,13 +36,13 @@ export class ToolPicker {
   readonly #agent: Agent
 
   constructor(settings: ToolPickerSettings) {
-    const { name, hint, use } = settings
+    const { name, instructions, use } = settings
     this.#settings = settings
     this.#agent = new Agent({
       name,
       // A placeholder. Each run passes the model as the asking agent resolves it.
       model: name,
-      instructions: pickerInstructions(hint),
+      instructions: pickerInstructions(instructions),
       maxSteps: 1,
       settings: { temperature: 0 },
     })
@@ -51,11 +51,12 @@ export class ToolPicker {
 
   /** Returns the names of the tools to show, besides fixed ones. If picking fails, these are all tools. */
   async pick(ctx: Ctx, fixedNames: readonly string[]): Promise<readonly string[]> {
-    const { name, max } = this.#settings
+    const { name, maxTools } = this.#settings
     const previous = ctx.state[`${name}:shown`] as string[] | null
     if (previous !== null) return previous
     const candidates = ctx.request.tools.filter((tool) => !fixedNames.includes(tool.name))
-    if (candidates.length === 0 || (Number.isFinite(max) && candidates.length <= max)) return namesOf(candidates)
+    if (candidates.length === 0 || (Number.isFinite(maxTools) && candidates.length <= maxTools))
+      return namesOf(candidates)
     try {
       return await this.#ask(ctx, candidates)
     } catch (error) {
@@ -67,18 +68,21 @@ export class ToolPicker {
 
   /** Runs the agent, and reports its tokens and the picked tools. @throws when its model fails or returns no names */
   async #ask(ctx: Ctx, candidates: readonly ToolDef[]): Promise<string[]> {
-    const { name, max } = this.#settings
+    const { name, maxTools } = this.#settings
     const { request, principal, signal } = ctx
     const picked = await ctx.once(`${name}:${ctx.callIndex}:${ctx.attempt}`, async (inner) => {
       const options = { signal, session: { principal }, model: await resolveModel(ctx, this.#settings.model), ...inner }
-      const { status, reason, text, usage } = await this.#agent.run(pickerPrompt(request, candidates, max), options)
+      const { status, reason, text, usage } = await this.#agent.run(
+        pickerPrompt(request, candidates, maxTools),
+        options,
+      )
       return { status, reason, text, usage, by: options.model.id }
     })
     const { inputTokens, outputTokens } = picked.usage
     ctx.state[`${name}:tokens`] = inputTokens + outputTokens
     if (picked.status !== 'completed') throw new Error(`Picking tools ended ${picked.status}: ${picked.reason}`)
     const known = namesOf(candidates)
-    const tools = [...new Set(parseNames(picked.text))].filter((tool) => known.includes(tool)).slice(0, max)
+    const tools = [...new Set(parseNames(picked.text))].filter((tool) => known.includes(tool)).slice(0, maxTools)
     const event = {
       type: 'model:selectTools',
       layer: name,

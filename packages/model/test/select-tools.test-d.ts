@@ -4,7 +4,7 @@ import { expectTypeOf } from 'vitest'
 import { type SelectToolsState, selectTools, type ToolsSelected } from '../src/index.ts'
 
 const model = scriptedModel([])
-const agent = new Agent({ model }).use(selectTools({ model, max: 3 }))
+const agent = new Agent({ model }).use(selectTools({ model, maxTools: 3 }))
 
 // Its state is typed, under its own name too.
 expectTypeOf(agent.run('hello')).toEqualTypeOf<AgentRun<SelectToolsState<'model:selectTools'>>>()

@@ -74,14 +74,14 @@ describe('model.selectTools', () => {
   })
 
   it('keeps to the first ones that fit where the model picks more', async () => {
-    const { agent, shown } = scene({ model: scriptedModel([picks('d', 'd', 'none', 'b', 'c')]), max: 2 }, ['ok'])
+    const { agent, shown } = scene({ model: scriptedModel([picks('d', 'd', 'none', 'b', 'c')]), maxTools: 2 }, ['ok'])
     await agent.run('hi')
     expect(shown()).toEqual(['bd'])
   })
 
   it('does not ask where no more tools are open than it may pick', async () => {
     const picker = scriptedModel([])
-    const { agent, shown } = scene({ model: picker, max: 3, always: ['a'] }, ['ok'])
+    const { agent, shown } = scene({ model: picker, maxTools: 3, always: ['a'] }, ['ok'])
     await agent.run('hi')
     expect([shown(), picker.calls]).toEqual([['abcd'], 0])
   })
@@ -168,7 +168,7 @@ describe('model.selectTools', () => {
 
   it('tells the model that picks what it is given as a hint', async () => {
     const picker = scriptedModel([picks('a')])
-    await scene({ model: picker, hint: 'Prefer a.' }, ['ok']).agent.run('hi')
+    await scene({ model: picker, instructions: 'Prefer a.' }, ['ok']).agent.run('hi')
     expect(textOf(picker.requests[0]?.messages[0] as Message)).toContain('Prefer a.')
   })
 
@@ -221,8 +221,8 @@ describe('model.selectTools', () => {
   it.each<[SelectToolsOptions]>([
     [{}],
     [{ tools: ['a'], model: scriptedModel([]) }],
-    [{ model: scriptedModel([]), max: 0 }],
-    [{ model: scriptedModel([]), max: 1.5 }],
+    [{ model: scriptedModel([]), maxTools: 0 }],
+    [{ model: scriptedModel([]), maxTools: 1.5 }],
   ])('refuses options that make no sense: %#', (options) => {
     expect(() => selectTools(options)).toThrowError(expect.objectContaining({ code: 'layer.config' }))
   })

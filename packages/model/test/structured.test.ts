@@ -79,19 +79,19 @@ describe('model.structured', () => {
     expect(await shown(agent.run('hi'))).toEqual([right])
   })
 
-  it('fails with the issues after its tries, and the next turn goes on', async () => {
+  it('fails with the issues after its attempts, and the next turn goes on', async () => {
     const { agent, model } = scene([wrong, 'no', '{"city":"Oslo","celsius":99}', right])
     const session = agent.session()
     const error = await session.run('hi').catch((error: unknown) => error)
     expect(error).toMatchObject({
       code: 'output.invalid',
-      details: { tries: 3, text: '{"city":"Oslo","celsius":99}', issues: [{ path: ['celsius'] }] },
+      details: { attempts: 3, text: '{"city":"Oslo","celsius":99}', issues: [{ path: ['celsius'] }] },
     })
     expect([model.calls, (await session.run('again')).text]).toEqual([3, right])
   })
 
   it('asks no second time with one try', async () => {
-    const { agent, model } = scene([wrong], { tries: 1 })
+    const { agent, model } = scene([wrong], { attempts: 1 })
     await expect(agent.run('hi')).rejects.toMatchObject({ code: 'output.invalid' })
     expect(model.calls).toBe(1)
   })
@@ -228,8 +228,8 @@ describe('model.structured', () => {
   })
 
   it.each<[Partial<StructuredOptions>, string]>([
-    [{ tries: 0 }, 'not 0.'],
-    [{ tries: 1.5 }, 'not 1.5.'],
+    [{ attempts: 0 }, 'not 0.'],
+    [{ attempts: 1.5 }, 'not 1.5.'],
     [{ schema: {} as never }, 'needs a Standard Schema'],
     [{ schema: undefined as never }, 'needs the option schema: a Standard Schema'],
   ])('refuses %j', (options, message) => {

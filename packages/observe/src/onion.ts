@@ -7,7 +7,7 @@ import { Recorder } from './recorder.ts'
 
 export interface OnionOptions {
   /** How many of the last turns are kept. @default 100 */
-  turns?: number | undefined
+  maxTurns?: number | undefined
   /** Receives each moment of each span while a turn runs. Its errors are ignored. @default none */
   onSpan?: ((event: SpanEvent) => void) | undefined
   /** The layer's name. @default 'observe:onion' */
@@ -30,7 +30,7 @@ export interface Onion extends TypedMiddleware<{}> {
 }
 
 const readOptions = layerOptions<OnionOptions>('observe:onion', {
-  turns: option.whole(1),
+  maxTurns: option.whole(1),
   onSpan: option.fn,
 })
 
@@ -46,8 +46,8 @@ const readOptions = layerOptions<OnionOptions>('observe:onion', {
  * console.log(onion.toText(turnId))
  */
 export function onion(options: OnionOptions = {}): Onion {
-  const { turns = 100, onSpan, as = 'observe:onion' } = readOptions(options)
-  const recorder = new Recorder(turns, onSpan)
+  const { maxTurns = 100, onSpan, as = 'observe:onion' } = readOptions(options)
+  const recorder = new Recorder(maxTurns, onSpan)
   const timeline = (turnId: string) => recorder.timeline(turnId)
   const turnIds = () => recorder.turnIds()
 

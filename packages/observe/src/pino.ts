@@ -10,7 +10,7 @@ export interface PinoLogOptions extends Omit<LogOptions, 'logger'> {
   /** The minimum level, by pino's names. @default 'info' */
   level?: Level | undefined
   /** @default 'stdout' */
-  to?: 'stdout' | 'stderr' | undefined
+  destination?: 'stdout' | 'stderr' | undefined
 }
 
 /**
@@ -20,6 +20,11 @@ export interface PinoLogOptions extends Omit<LogOptions, 'logger'> {
  * import { log } from '@allium/observe/pino'
  * agent.use(log())
  */
-export function log({ level = 'info', to = 'stdout', logger, ...options }: PinoLogOptions = {}): TypedMiddleware<{}> {
-  return logTo({ logger: logger ?? pino({ level }, pino.destination(to === 'stderr' ? 2 : 1)), ...options })
+export function log({
+  level = 'info',
+  destination = 'stdout',
+  logger,
+  ...options
+}: PinoLogOptions = {}): TypedMiddleware<{}> {
+  return logTo({ logger: logger ?? pino({ level }, pino.destination(destination === 'stderr' ? 2 : 1)), ...options })
 }

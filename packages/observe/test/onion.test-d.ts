@@ -3,7 +3,7 @@ import { scriptedModel } from '@allium/testing'
 import { expectTypeOf } from 'vitest'
 import { console as consoleLayer, type OnionTurn, onion } from '../src/index.ts'
 
-const layers = onion({ turns: 10 })
+const layers = onion({ maxTurns: 10 })
 const agent = new Agent({ model: scriptedModel([]) }).use(layers).use(consoleLayer())
 
 // Neither adds state.
@@ -12,6 +12,6 @@ expectTypeOf(layers.timeline('id')).toEqualTypeOf<OnionTurn | undefined>()
 expectTypeOf(layers.explain('id')).toEqualTypeOf<string>()
 
 // @ts-expect-error: a number
-onion({ turns: 'all' })
+onion({ maxTurns: 'all' })
 // @ts-expect-error: paint gives a text
 layers.toText('id', { paint: (_text, kind) => kind.length })

@@ -311,7 +311,7 @@ describe('observe.onion', () => {
   })
 
   it('keeps the last turns alone', async () => {
-    const layers = onion({ turns: 2 })
+    const layers = onion({ maxTurns: 2 })
     const session = new Agent({ model: scriptedModel(['a', 'b', 'c']) }).use(layers).session()
     const ids: string[] = []
     for (let turn = 0; turn < 3; turn++) ids.push((await session.run('hello')).turnId)

@@ -32,7 +32,7 @@ test('at a limit of the server, the error says how long to wait', async () => {
 })
 
 test('an input that the server rejects can be taken back and changed', async () => {
-  const chat = open(await listen(agentOf(['Hello.']), { maxBody: 200 }))
+  const chat = open(await listen(agentOf(['Hello.']), { maxBodyBytes: 200 }))
   chat.store.send([{ type: 'text', text: 'x'.repeat(9 * 2 ** 20) }])
   await until(chat, 'failed')
   expect(chat.state().error).toMatchObject({ code: 'request.too_large', action: 'change' })

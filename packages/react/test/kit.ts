@@ -38,7 +38,7 @@ export function open(url: string, options: Partial<ChatOptions> & { fetch?: type
   const { fetch, ...rest } = options
   const client = createClient<Agent>({
     url,
-    delay: async () => {},
+    backoff: async () => {},
     ...(fetch && { fetch: (to: string, init: RequestInit) => fetch(to, init) }),
   })
   const store = new ChatStore({ client, sessionId: 'chat-1', storage: memoryStorage(), throttle: 0, ...rest })

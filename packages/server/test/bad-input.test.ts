@@ -184,7 +184,7 @@ test('the server writes no prompt, key or stack into its log', async () => {
 test("a server without a principal, with an unknown option, or beside a store of the agent's own is not made", () => {
   const made = (options: object) => () => server(agentOf([]), options as never)
   expect(made({})).toThrow(/principal: \(request\)/)
-  expect(made({ principal, maxbody: 1 })).toThrow(/maxbody.*maxBody/)
+  expect(made({ principal, maxbody: 1 })).toThrow(/maxbody.*maxBodyBytes/)
   expect(() => server(kept(agentOf([])).agent, { principal })).toThrow(/memory:persist.*sessions: store/)
   expect(() => server({ agents: {}, principal })).toThrow(/needs an agent/)
 })

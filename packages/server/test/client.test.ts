@@ -6,7 +6,7 @@ import { ClientError, createClient } from '../src/client.ts'
 import { agentOf, gated, listen, silent } from './kit.ts'
 
 const headers = () => ({ authorization: 'acme/ann' })
-const at = (url: string) => createClient<Agent>({ url, headers, delay: async () => {} })
+const at = (url: string) => createClient<Agent>({ url, headers, backoff: async () => {} })
 
 const refund = defineTool({
   name: 'refund',
@@ -102,7 +102,7 @@ test.each(Array.from({ length: 12 }, (_, seed) => seed))(
     const scripted = scriptedModel([{ text: answer.join('') }])
     const { url } = await listen(new Agent({ model: inTicks(scripted), logger: silent }))
     const cutting = await cutter(new URL(url), seed)
-    const client = createClient<Agent>({ url: cutting.url, headers, delay: async () => {}, attempts: 50 })
+    const client = createClient<Agent>({ url: cutting.url, headers, backoff: async () => {}, attempts: 50 })
     const run = client.session('a').run('Hi')
     let text = ''
     const types: string[] = []

@@ -186,9 +186,9 @@ test('a run that has ended gets no other end where a reader is slow', async () =
   )
 })
 
-test("events of an ended run are kept for the `eventTtl` of the agent's store, and its text longer", async () => {
+test("events of an ended run are kept for the `eventRetention` of the agent's store, and its text longer", async () => {
   const clock = manualClock()
-  const store = sqlite(fileOf(), { clock, eventTtl: 60_000 })
+  const store = sqlite(fileOf(), { clock, eventRetention: 60_000 })
   onTestFinished(() => store.close())
   const model = scriptedModel(['One two.'])
   const { url } = await listen(new WholeAgent({ model, store }))

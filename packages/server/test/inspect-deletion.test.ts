@@ -74,7 +74,7 @@ test('the feed shows a run that the application starts without the server, also 
 })
 
 test('the records in memory have at most the given number of characters', async () => {
-  const log = new TraceLog({ records: 1000, size: 10_000 })
+  const log = new TraceLog({ maxRecords: 1000, maxSize: 10_000 })
   const run = log.run({ tenant: '', owner: 'ann', agent: 'agent', sessionId: 's' }, 't')
   for (let id = 0; id < 100; id++) log.add(run, { type: 'cost', turnId: 'x'.repeat(1000), id, usd: 0 })
   const records = log.after(0, 1000)

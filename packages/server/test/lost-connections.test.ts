@@ -12,7 +12,7 @@ const page = { body: '<html>Bad Gateway</html>', headers: {} as Record<string, s
 test.each([502, 503, 504])('a run goes on after a deploy behind a proxy that answers %i meanwhile', async (status) => {
   const { model, text, end } = gated()
   const proxy = await proxyTo(new Agent({ model, logger: silent }), ['cut', { status, ...page }, { status, ...page }])
-  const run = createClient<Agent>({ url: proxy.url, headers, delay: async () => {} })
+  const run = createClient<Agent>({ url: proxy.url, headers, backoff: async () => {} })
     .session('a')
     .run('Hi')
   text('One ')
@@ -30,7 +30,7 @@ test.each([502, 503, 504])('a run goes on after a deploy behind a proxy that ans
 test.each([502, 503, 504])('a run is requested again after %i, and runs once', async (status) => {
   const model = scriptedModel(['Hello.'])
   const proxy = await proxyTo(new Agent({ model, logger: silent }), [{ status, ...page }, 'lose', 'lose'])
-  const run = createClient<Agent>({ url: proxy.url, headers, delay: async () => {} })
+  const run = createClient<Agent>({ url: proxy.url, headers, backoff: async () => {} })
     .session('a')
     .run('Hi')
   expect([(await run).text, model.requests.length]).toEqual(['Hello.', 1])
@@ -41,7 +41,7 @@ test.each(['{"code":502}', '{"code":"BAD_GATEWAY"}', '{"message":"no upstream"}'
   'a run is requested again after the JSON of a proxy: %s',
   async (body) => {
     const proxy = await proxyTo(agentOf(['Hello.']), [{ status: 502, body, headers: {} }])
-    const run = createClient<Agent>({ url: proxy.url, headers, delay: async () => {} })
+    const run = createClient<Agent>({ url: proxy.url, headers, backoff: async () => {} })
       .session('a')
       .run('Hi')
     expect([(await run).text, proxy.requests]).toEqual(['Hello.', ['POST', 'POST']])
@@ -52,7 +52,7 @@ test.each(['null', '{"code":["run.busy"],"message":{"text":"No."}}', '{"code":1.
   'an error with the JSON of a proxy has a code, a text and its status, and is not repeated: %s',
   async (body) => {
     const proxy = await proxyTo(agentOf([]), Array(9).fill({ status: 403, body, headers: {} }))
-    const session = createClient<Agent>({ url: proxy.url, headers, delay: async () => {} }).session('a')
+    const session = createClient<Agent>({ url: proxy.url, headers, backoff: async () => {} }).session('a')
     const error = { name: 'ClientError', code: 'server.failed', status: 403, message: 'The server answered with 403.' }
     await expect(session.history()).rejects.toMatchObject(error)
     await expect(session.run('Hi')).rejects.toMatchObject(error)
@@ -62,7 +62,7 @@ test.each(['null', '{"code":["run.busy"],"message":{"text":"No."}}', '{"code":1.
 
 test('the history is requested again while the server cannot be reached', async () => {
   const proxy = await proxyTo(agentOf(['Hello.']), ['pass', { status: 502, ...page }, 'lose'])
-  const session = createClient<Agent>({ url: proxy.url, headers, delay: async () => {} }).session('a')
+  const session = createClient<Agent>({ url: proxy.url, headers, backoff: async () => {} }).session('a')
   await session.run('Hi')
   expect((await session.history()).messages).toHaveLength(2)
   expect(proxy.requests).toEqual(['POST', 'GET', 'GET', 'GET'])
@@ -70,7 +70,7 @@ test('the history is requested again while the server cannot be reached', async 
 
 test('a proxy that never reaches the server is reported after all attempts, with its status', async () => {
   const proxy = await proxyTo(agentOf([]), Array(9).fill({ status: 502, ...page }))
-  const run = createClient<Agent>({ url: proxy.url, headers, delay: async () => {}, attempts: 3 })
+  const run = createClient<Agent>({ url: proxy.url, headers, backoff: async () => {}, attempts: 3 })
     .session('a')
     .run('Hi')
   await expect(run).rejects.toMatchObject({ name: 'ClientError', code: 'server.failed', status: 502 })
@@ -80,7 +80,7 @@ test('a proxy that never reaches the server is reported after all attempts, with
 test('the error of a run is no lost connection: a model that failed is not asked again', async () => {
   const failed = Object.assign(new Error('Overloaded'), { statusCode: 500 })
   const proxy = await proxyTo(agentOf([{ error: failed }]), [])
-  const run = createClient<Agent>({ url: proxy.url, headers, delay: async () => {} })
+  const run = createClient<Agent>({ url: proxy.url, headers, backoff: async () => {} })
     .session('a')
     .run('Hi')
   await expect(run).rejects.toMatchObject({ code: 'model.failed', status: 502 })
@@ -112,7 +112,7 @@ test('a connection that stays open in silence is given up after three heartbeats
   const clock = manualClock()
   const { model, text, end } = gated()
   const proxy = await proxyTo(new Agent({ model, logger: silent }), ['freeze'], 60_000)
-  const run = createClient<Agent>({ url: proxy.url, headers, clock, delay: async () => {} })
+  const run = createClient<Agent>({ url: proxy.url, headers, clock, backoff: async () => {} })
     .session('a')
     .run('Hi')
   text('One ')

@@ -70,7 +70,7 @@ describe('under Fastify', () => {
   }
 
   test('a body of 3 MiB comes in where the server takes it', async () => {
-    const url = await fastified({ maxBody: 8 * 1024 ** 2 })
+    const url = await fastified({ maxBodyBytes: 8 * 1024 ** 2 })
     const answer = await ask(`${url}/sessions/a/runs`, { body: { input: 'a'.repeat(3 * 1024 ** 2) } })
     expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ text: 'One.' })])
   })

@@ -129,7 +129,7 @@ it('changes the runs that match a filter, and ends one at once', async () => {
   const run = await start(ann, Date.now() + 3_600_000)
   await start({ userId: 'gus', tenantId: 'globex' }, Date.now() + 3_600_000)
   const where = { status: 'queued', tenant: 'acme' }
-  const counted = await post(manager, '/operations/runs/bulk', { action: 'forceStop', where, check: true })
+  const counted = await post(manager, '/operations/runs/bulk', { action: 'forceStop', where, dryRun: true })
   expect(counted.json).toEqual({ matched: 1, more: false, changed: 0, refused: [] })
   const stopped = await post(manager, '/operations/runs/bulk', { action: 'forceStop', where, reason: 'ticket 7' })
   expect(stopped.json).toMatchObject({ matched: 1, changed: 1 })
@@ -197,7 +197,7 @@ it('rehearses a queued run with the code of this process, and moves it', async (
   const { post, get, start, store } = serve()
   const run = await start(ann, Date.now() + 3_600_000)
   const path = `/operations/runs/${run}/migrate`
-  const checked = await post(manager, path, { to: '2', check: true })
+  const checked = await post(manager, path, { to: '2', dryRun: true })
   expect([checked.status, checked.json]).toMatchObject([200, { fits: true, moved: false }])
   expect((await post(manager, path, { to: '3' })).json).toMatchObject({ code: 'run.version' })
   expect(await store.audit.chainOf('acme').last()).toBeUndefined()

@@ -7,7 +7,7 @@ import { agentOf, ask, kinds, listen, silent } from './kit.ts'
 
 const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 const at = (url: string) =>
-  createClient<Agent>({ url, headers: () => ({ authorization: 'acme/ann' }), delay: async () => {} })
+  createClient<Agent>({ url, headers: () => ({ authorization: 'acme/ann' }), backoff: async () => {} })
 
 describe.each(kinds)('An answer in a form, of runs %s', (_, on) => {
   test('is asked of the model by its schema, and told as text and as what was parsed', async () => {

@@ -146,7 +146,7 @@ test.each(kinds)('an idempotency key stands for the tools of the client, too, of
 })
 
 test('a body with too many values is refused before anything is built from it', async () => {
-  const { url } = await listen(agentOf([]), { maxBody: 10_000_000 })
+  const { url } = await listen(agentOf([]), { maxBodyBytes: 10_000_000 })
   const body = `{"input":"Hi","output":{"type":"object","enum":[${'0,'.repeat(200_000)}0]}}`
   expect(await refusal(ask(`${url}/sessions/a/runs`, { body }))).toEqual([
     400,

@@ -45,7 +45,7 @@ export interface PostgresOptions extends OutboxOptions {
    */
   migrate?: 'auto' | 'check' | undefined
   /** How long the events of a run are kept after its end, in milliseconds. @default 1 hour */
-  eventTtl?: number | undefined
+  eventRetention?: number | undefined
   /** Encrypts sessions and records. @default none: they are stored as JSON */
   encrypt?: Encryption | undefined
 }
@@ -58,7 +58,7 @@ const optionKeys: KeysOf<PostgresOptions> = {
   ssl: true,
   schema: true,
   migrate: true,
-  eventTtl: true,
+  eventRetention: true,
   encrypt: true,
 }
 
@@ -107,7 +107,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
     ssl,
     schema = 'allium',
     migrate = 'auto',
-    eventTtl = hour,
+    eventRetention = hour,
     encrypt,
     ...outboxOptions
   } = options
@@ -125,7 +125,10 @@ export function postgres(options: PostgresOptions): PostgresStore {
     schedules: postgresSchedules(db, { sealer, blobs }),
     operations: postgresOperations(db, blobs),
     ledger: postgresLedger(db),
-    events: polledEventLog(new PostgresEvents(db, eventTtl), sealer, undefined, { checkKeyOfRun: checkRunKey, blobs }),
+    events: polledEventLog(new PostgresEvents(db, eventRetention), sealer, undefined, {
+      checkKeyOfRun: checkRunKey,
+      blobs,
+    }),
     keyValue: postgresKeyValue(db, sealer),
     vault: postgresVault(db, sealer),
     audit: auditStore(postgresAudit(db), sealer),

@@ -37,7 +37,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
       reopen: (store) => stores.again(store).sessions,
       close: stores.close,
       lease,
-      delay: (ms) => sleep(ms),
+      sleep: (ms) => sleep(ms),
       describe: describe.concurrent,
       it: patiently,
     })
@@ -53,7 +53,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
       makeStore: () => stores.empty(more),
       reopen: (store) => stores.again(store),
       lease,
-      delay: (ms) => sleep(ms),
+      sleep: (ms) => sleep(ms),
       ...shared,
     })
     scheduleStoreConformance({
@@ -61,7 +61,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
       makeStore: () => stores.empty(more),
       reopen: (store) => stores.again(store),
       lease,
-      delay: (ms) => sleep(ms),
+      sleep: (ms) => sleep(ms),
       ...shared,
     })
     runOperationsConformance({
@@ -69,30 +69,30 @@ describe.skipIf(server === undefined)('postgres()', () => {
       makeStore: () => stores.empty(more),
       reopen: (store) => stores.again(store),
       lease,
-      delay: (ms) => sleep(ms),
+      sleep: (ms) => sleep(ms),
       ...shared,
     })
     eventLogConformance({
       name: `events${name}`,
-      makeLog: async ({ eventTtl }) => (await stores.empty({ ...more, eventTtl })).events,
+      makeLog: async ({ eventRetention }) => (await stores.empty({ ...more, eventRetention })).events,
       reopen: (log) => stores.again(log).events,
-      eventTtl: 4000,
-      delay: (ms) => sleep(ms),
+      eventRetention: 4000,
+      sleep: (ms) => sleep(ms),
       ...shared,
     })
     keyValueConformance({
       name: `keyValue${name}`,
       makeKeyValue: async () => (await stores.empty(more)).keyValue,
       reopen: (values) => stores.again(values).keyValue,
-      delay: (ms) => sleep(ms),
+      sleep: (ms) => sleep(ms),
       ...shared,
     })
     ledgerConformance({
       name: `ledger${name}`,
       makeLedger: async () => (await stores.empty(more)).ledger,
       reopen: (ledger) => stores.again(ledger).ledger,
-      ttl: lease,
-      delay: (ms) => sleep(ms),
+      lease,
+      sleep: (ms) => sleep(ms),
       ...shared,
     })
     vaultConformance({
@@ -108,7 +108,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
     makeStore: ({ encrypt }) => stores.empty({ encrypt }),
     close: stores.close,
     lease,
-    delay: (ms) => sleep(ms),
+    sleep: (ms) => sleep(ms),
     describe: describe.concurrent,
     it: patiently,
   })

@@ -33,7 +33,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
       close: stores.close,
       now: Date.now,
       // Clocks of the two count whole milliseconds, and parts of one.
-      delay: (ms) => sleep(ms + 5),
+      sleep: (ms) => sleep(ms + 5),
       describe,
       it: (name: string, run: () => Promise<void>) => it(name, run, 120_000),
     })

@@ -48,17 +48,17 @@ describe.skipIf(bouncer === undefined)('postgres() behind PgBouncer in transacti
     reopen: (store) => stores.again(store).sessions,
     close: stores.close,
     lease: 1500,
-    delay: (ms) => sleep(ms),
+    sleep: (ms) => sleep(ms),
   })
   for (const { name, run } of cases.filter(({ name }) => /race|at once|random|every kind/.test(name))) it(name, run)
 
   eventLogConformance({
     name: 'events',
-    makeLog: ({ eventTtl }) => stores.fresh({ eventTtl }).events,
+    makeLog: ({ eventRetention }) => stores.fresh({ eventRetention }).events,
     reopen: (log) => stores.again(log).events,
     close: stores.close,
-    eventTtl: 4000,
-    delay: (ms) => sleep(ms),
+    eventRetention: 4000,
+    sleep: (ms) => sleep(ms),
     describe,
     it,
   })
@@ -68,8 +68,8 @@ describe.skipIf(bouncer === undefined)('postgres() behind PgBouncer in transacti
     makeLedger: () => stores.fresh().ledger,
     reopen: (ledger) => stores.again(ledger).ledger,
     close: stores.close,
-    ttl: 2000,
-    delay: (ms) => sleep(ms),
+    lease: 2000,
+    sleep: (ms) => sleep(ms),
     describe,
     it,
   })

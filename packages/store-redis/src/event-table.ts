@@ -30,15 +30,15 @@ const pageSize = 64
 /** Events of runs as Redis streams. */
 export class RedisEvents implements EventTable {
   readonly #client: Client
-  readonly #eventTtl: number
+  readonly #eventRetention: number
   readonly #erasures: ErasureLog
   /** The number of events that this process has seen, for each open run. */
   readonly #knownSeqs = new Map<string, number>()
   readonly #keys = new WeakMap<RunKey, readonly string[]>()
 
-  constructor(client: Client, eventTtl: number, erasures: ErasureLog) {
+  constructor(client: Client, eventRetention: number, erasures: ErasureLog) {
     this.#client = client
-    this.#eventTtl = eventTtl
+    this.#eventRetention = eventRetention
     this.#erasures = erasures
   }
 
@@ -111,7 +111,7 @@ export class RedisEvents implements EventTable {
     const { end, mustExist, request } = options
     const knownSeq = this.#knownSeqs.get(runName(run)) ?? 0
     const flags = [end, mustExist].map(Number)
-    const numbers = `${epoch} ${batch?.count ?? 0} ${flags[0]} ${this.#eventTtl} ${month} ${knownSeq} ${flags[1]} ${Date.now()}`
+    const numbers = `${epoch} ${batch?.count ?? 0} ${flags[0]} ${this.#eventRetention} ${month} ${knownSeq} ${flags[1]} ${Date.now()}`
     const values = [run.turnId, batch?.id ?? '', batch === undefined ? '' : base64(batch.body), request, numbers]
     return (await this.#client.runScript(appendScript, this.#keysOf(run), ...values)) as AppendReply
   }

@@ -13,14 +13,14 @@ export interface RedisOptions {
   /** The prefix of all keys. @default 'allium' */
   prefix?: string | undefined
   /** How long the events of a run are kept after its end, in milliseconds. @default 1 hour */
-  eventTtl?: number | undefined
+  eventRetention?: number | undefined
   /** Encrypts events and values. @default none: they are stored as JSON */
   encrypt?: Encryption | undefined
   /** Receives a warning when the ledger is first used. @default the console */
   logger?: Logger | undefined
 }
 
-const optionKeys: KeysOf<RedisOptions> = { prefix: true, eventTtl: true, encrypt: true, logger: true }
+const optionKeys: KeysOf<RedisOptions> = { prefix: true, eventRetention: true, encrypt: true, logger: true }
 
 export interface RedisStore {
   readonly keyValue: KeyValue
@@ -45,13 +45,13 @@ export interface RedisStore {
  */
 export function redis(connection: string | RedisClient, options: RedisOptions = {}): RedisStore {
   checkOptions(options, optionKeys, 'redis()', 'options.invalid')
-  const { prefix = 'allium', eventTtl = hour, encrypt, logger = console } = options
+  const { prefix = 'allium', eventRetention = hour, encrypt, logger = console } = options
   const client = new Client(connection, prefix)
   const sealer = new Sealer(encrypt)
   const erasures = new ErasureLog(client)
   return {
     keyValue: redisKeyValue(client, sealer, erasures),
-    events: polledEventLog(new RedisEvents(client, eventTtl, erasures), sealer),
+    events: polledEventLog(new RedisEvents(client, eventRetention, erasures), sealer),
     limits: redisRateLimits(client, prefix),
     ledger: redisLedger(client, logger),
     close: () => client.close(),

@@ -72,7 +72,7 @@ describe.skipIf(server === undefined)('redis() on bad days', () => {
 
   it('keeps nothing readable of what is said where it encrypts, and lets all go in time', async () => {
     await client.flushall()
-    const store = redis(client, { encrypt: aes(), eventTtl: 50 })
+    const store = redis(client, { encrypt: aes(), eventRetention: 50 })
     await store.keyValue.set('k', 'canary', 50)
     await store.events.append(run, 1, ['canary'])
     await store.events.signal(run, { steer: 'canary', id: '1' })

@@ -31,11 +31,11 @@ describe.skipIf(server === undefined)('redis()', () => {
   ] as const) {
     eventLogConformance({
       name: `events${name}`,
-      makeLog: ({ eventTtl }) => fresh({ ...more, eventTtl }).events,
+      makeLog: ({ eventRetention }) => fresh({ ...more, eventRetention }).events,
       reopen: (log) => again(log).events,
       close,
-      eventTtl: 4000,
-      delay,
+      eventRetention: 4000,
+      sleep: delay,
       describe: describe.concurrent,
       it,
     })
@@ -44,7 +44,7 @@ describe.skipIf(server === undefined)('redis()', () => {
       makeKeyValue: () => fresh(more).keyValue,
       reopen: (values) => again(values).keyValue,
       close,
-      delay,
+      sleep: delay,
       describe: describe.concurrent,
       it,
     })
@@ -54,8 +54,8 @@ describe.skipIf(server === undefined)('redis()', () => {
     makeLedger: () => fresh().ledger,
     reopen: (ledger) => again(ledger).ledger,
     close,
-    ttl: 1200,
-    delay,
+    lease: 1200,
+    sleep: delay,
     describe,
     it,
   })
@@ -64,7 +64,7 @@ describe.skipIf(server === undefined)('redis()', () => {
     makeStore: ({ encrypt }) => fresh({ encrypt }),
     parts: ['events'],
     close: (store) => (store as RedisStore).close(),
-    delay,
+    sleep: delay,
     describe,
     it,
   })

@@ -43,7 +43,7 @@ describe.skipIf(server === undefined)('redis()', () => {
       contents: (store) => keysIn(prefixes.get(store) ?? ''),
       close: (store) => (store as unknown as { close(): void }).close(),
       now: Date.now,
-      delay: (ms) => sleep(ms + 5),
+      sleep: (ms) => sleep(ms + 5),
       describe,
       it: (name: string, run: () => Promise<void>) => it(name, run, 60_000),
     })

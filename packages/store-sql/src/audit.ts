@@ -24,7 +24,7 @@ export interface AuditChain {
    *
    * @throws AlliumError `store.conflict` when another process has appended; continue the chain from `last()`
    */
-  appendAll(records: readonly AuditLine[]): Promise<readonly string[]>
+  appendAll(records: readonly ChainRecord[]): Promise<readonly string[]>
   last(): Promise<string | undefined>
   /** All records, for `observe.verify`. */
   lines(): AsyncIterable<string>
@@ -36,7 +36,7 @@ export interface AuditChain {
 }
 
 /** A record of the chain. `key` identifies it if its run is restarted. */
-export interface AuditLine {
+export interface ChainRecord {
   readonly line: string
   readonly key?: string | undefined
 }
@@ -64,7 +64,7 @@ export function auditStore(table: AuditTable, sealer: Sealer): AuditStore {
     chainOf(tenantName) {
       const tenant = checkName('tenant', tenantName)
       const open = async ({ seq, body }: AuditRow) => String(await sealer.open(body, recordContext(tenant, seq)))
-      const appendAll = async (lines: readonly AuditLine[]) => {
+      const appendAll = async (lines: readonly ChainRecord[]) => {
         const seqs = lines.map(({ line }) => parseSeq(tenant, line))
         const [first = 1] = seqs
         const last = await table.last(tenant)

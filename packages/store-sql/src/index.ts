@@ -1,10 +1,10 @@
 export {
   type AuditChain,
-  type AuditLine,
   type AuditRow,
   type AuditStore,
   type AuditTable,
   auditStore,
+  type ChainRecord,
 } from './audit.ts'
 export { type BlobOwner, type BlobTable, type BlobWrite, blobWriteTtl } from './blobs/blob-table.ts'
 export { Blobs, retryRead } from './blobs/blobs.ts'

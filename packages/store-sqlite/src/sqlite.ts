@@ -43,7 +43,7 @@ export interface SqliteOptions extends OutboxOptions {
   /** The maximum size of the file in bytes; a write that needs more fails with `store.full`. @default limited only by the disk */
   maxBytes?: number | undefined
   /** How long the events of a run are kept after its end, in milliseconds. @default 1 hour */
-  eventTtl?: number | undefined
+  eventRetention?: number | undefined
   /** @default the machine's clock, which all its processes share */
   clock?: Clock | undefined
 }
@@ -54,7 +54,7 @@ const optionKeys: KeysOf<SqliteOptions> = {
   encrypt: true,
   synchronous: true,
   maxBytes: true,
-  eventTtl: true,
+  eventRetention: true,
   clock: true,
 }
 
@@ -97,7 +97,14 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   checkOptions(options, optionKeys, 'sqlite()', 'options.invalid')
   if (typeof path !== 'string')
     throw new AlliumError('options.invalid', `sqlite() takes the path of a file, or ":memory:", not ${describe(path)}.`)
-  const { encrypt, synchronous = 'full', maxBytes, eventTtl = hour, clock: testClockOption, ...outboxOptions } = options
+  const {
+    encrypt,
+    synchronous = 'full',
+    maxBytes,
+    eventRetention = hour,
+    clock: testClockOption,
+    ...outboxOptions
+  } = options
   const db = new Database(path, { synchronous, maxBytes })
   const clock = testClockOption === undefined ? machineClock() : testClock(testClockOption)
   const sealer = new Sealer(encrypt)
@@ -112,7 +119,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
     runs: sqliteRuns(parts),
     schedules: sqliteSchedules(parts),
     operations: sqliteOperations(parts),
-    events: polledEventLog(new SqliteEvents(parts, eventTtl), sealer, testClockOption, { blobs }),
+    events: polledEventLog(new SqliteEvents(parts, eventRetention), sealer, testClockOption, { blobs }),
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),
     vault: sqliteVault(parts),

@@ -148,7 +148,7 @@ it('holds the images of steps, events and records until these are gone, each ima
 })
 
 it('deletes the images of events some time after the run has ended', async () => {
-  const { store, sessions, clock, pieces } = opened({ eventTtl: 1000 })
+  const { store, sessions, clock, pieces } = opened({ eventRetention: 1000 })
   const run = (turnId: string) => ({ key, turnId })
   await store.events.append(run('a'), 1, [imageOf(600_000)], { end: true })
   await clock.advance(2000)

@@ -28,17 +28,18 @@ for (const [seal, encrypt] of [
   ['', undefined],
   [', sealed', aes()],
 ] as const) {
-  const open = (path: string, clock: ManualClock, eventTtl?: number): SqliteStore => {
-    const store = sqlite(path, { clock, synchronous: 'normal', eventTtl, encrypt })
+  const open = (path: string, clock: ManualClock, eventRetention?: number): SqliteStore => {
+    const store = sqlite(path, { clock, synchronous: 'normal', eventRetention, encrypt })
     for (const part of [store, store.sessions, store.ledger, store.events, store.keyValue, store.vault])
       opened.set(part, { store, path, clock })
     return store
   }
-  const fresh = (clock: ManualClock, eventTtl?: number) => open(join(folder, `${files++}.db`), clock, eventTtl)
-  const again = (part: object, eventTtl?: number): SqliteStore => {
+  const fresh = (clock: ManualClock, eventRetention?: number) =>
+    open(join(folder, `${files++}.db`), clock, eventRetention)
+  const again = (part: object, eventRetention?: number): SqliteStore => {
     const known = opened.get(part)
     if (known === undefined) throw new Error('It was not opened here.')
-    return open(known.path, known.clock, eventTtl)
+    return open(known.path, known.clock, eventRetention)
   }
   const close = (part: object) => opened.get(part)?.store.close()
 
@@ -89,8 +90,8 @@ for (const [seal, encrypt] of [
 
   eventLogConformance({
     name: `sqlite().events${seal}`,
-    makeLog: ({ clock, eventTtl }) => fresh(clock, eventTtl).events,
-    reopen: (log, { eventTtl }) => again(log, eventTtl).events,
+    makeLog: ({ clock, eventRetention }) => fresh(clock, eventRetention).events,
+    reopen: (log, { eventRetention }) => again(log, eventRetention).events,
     close,
     describe,
     it,

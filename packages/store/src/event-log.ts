@@ -52,7 +52,7 @@ export interface EventLog {
   /**
    * Appends events of a run, all or none. An empty list opens the run. Slow readers never delay it.
    *
-   * `end` ends the run: its readers finish, it takes no more signals, and the log forgets it after `eventTtl`. If there are
+   * `end` ends the run: its readers finish, it takes no more signals, and the log forgets it after `eventRetention`. If there are
    * undelivered steers, the run does not end. Instead they are returned, and the log deletes them. Append the events of their
    * outcome, and end the run again.
    *

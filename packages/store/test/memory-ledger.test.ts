@@ -4,11 +4,11 @@ import { memoryLedger } from '../src/index.ts'
 
 const hour = 3_600_000
 
-function ledgerOf({ accounts = 3, ...options }: Parameters<typeof memoryLedger>[0] = {}) {
+function ledgerOf({ maxAccounts = 3, ...options }: Parameters<typeof memoryLedger>[0] = {}) {
   const clock = manualClock()
   const warnings: string[] = []
   const logger = { warn: (message: string) => void warnings.push(message), error: () => {} }
-  const ledger = memoryLedger({ accounts, clock, logger, ...options })
+  const ledger = memoryLedger({ maxAccounts, clock, logger, ...options })
   const spend = (account: string, amount: number, endsIn?: number, id = `${account}:1`) => {
     const held = ledger.reserve({ id, account, amount, limit: 100, ...(endsIn !== undefined && { endsIn }) })
     if (held !== undefined) void ledger.settle(held as never, amount)
@@ -51,7 +51,7 @@ describe('memoryLedger', () => {
   })
 
   it('keeps an account whose window is over while a call of it runs', async () => {
-    const { ledger, spend, clock } = ledgerOf({ accounts: 1 })
+    const { ledger, spend, clock } = ledgerOf({ maxAccounts: 1 })
     ledger.reserve({ id: 'runs', account: 'acme:10h', amount: 7, limit: 10, endsIn: hour })
     await clock.advance(2 * hour)
     for (const name of ['a', 'b']) spend(name, 1)
@@ -72,7 +72,7 @@ describe('memoryLedger', () => {
   })
 
   it('posts a replayed call once for the time that it remembers, and longer only by chance', async () => {
-    const { ledger, spend, clock } = ledgerOf({ settledFor: 60_000 })
+    const { ledger, spend, clock } = ledgerOf({ settledRetention: 60_000 })
     spend('acme', 5, undefined, 'call')
     await clock.advance(60_000)
     spend('acme', 5, undefined, 'call')
@@ -84,7 +84,7 @@ describe('memoryLedger', () => {
   })
 
   it('remembers so many settled calls and no more, over all accounts', async () => {
-    const { ledger, spend } = ledgerOf({ settled: 4 })
+    const { ledger, spend } = ledgerOf({ maxSettled: 4 })
     for (let i = 0; i < 5; i++) spend('acme', 1, undefined, `call-${i}`)
     spend('acme', 1, undefined, 'call-4')
     spend('acme', 1, undefined, 'call-0')

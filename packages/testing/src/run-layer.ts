@@ -29,7 +29,7 @@ export interface RunLayerOptions extends Stubs {
   /** The capabilities for `ctx.find()` and `inject()`. */
   provide?: readonly (readonly [Capability<unknown>, unknown])[] | undefined
   /** Additional options of the agent, such as its clock. */
-  agent?: Partial<AgentOptions> | undefined
+  agentOptions?: Partial<AgentOptions> | undefined
 }
 
 const optionKeys: KeysOf<RunLayerOptions> = {
@@ -46,7 +46,7 @@ const optionKeys: KeysOf<RunLayerOptions> = {
   principal: true,
   context: true,
   provide: true,
-  agent: true,
+  agentOptions: true,
 }
 
 /**
@@ -59,7 +59,7 @@ const optionKeys: KeysOf<RunLayerOptions> = {
  */
 export async function runLayer(layer: AnyMiddleware, options: RunLayerOptions): Promise<LayerRun> {
   checkOptions(options ?? null, optionKeys, 'runLayer()', 'options.invalid')
-  const { scope, config, agent: agentOptions, principal, context, provide = [], history = [], state = {} } = options
+  const { scope, config, agentOptions, principal, context, provide = [], history = [], state = {} } = options
   const model = scriptedModel(stepsOf(options))
   const executed: Record<string, unknown>[] = []
   const replacement: { response?: ModelResponse; toolResult?: ToolResult } = {}

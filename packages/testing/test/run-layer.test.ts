@@ -105,7 +105,12 @@ describe('runLayer', () => {
       },
     }
     const provide = [[Db, { find: () => 'row' }]] as const
-    const { result } = await runLayer(layer, { scope: 'turn', config: { tag: 'cfg' }, provide, agent: { clock } })
+    const { result } = await runLayer(layer, {
+      scope: 'turn',
+      config: { tag: 'cfg' },
+      provide,
+      agentOptions: { clock },
+    })
     expect(result?.text).toBe('cfg row 5')
   })
 })

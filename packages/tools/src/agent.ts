@@ -30,7 +30,7 @@ export interface AgentToolOptions<S extends Schema, State> {
   /** Returns the part of the result that the model receives. @default its text */
   result?(result: RunResult<State>): unknown
   /** Options of each run, such as `maxSteps`. */
-  run?: RunOptions | undefined
+  runOptions?: RunOptions | undefined
   /** Timeout of the work, in milliseconds. @default 600_000 */
   timeout?: number | undefined
   requireApproval?: AnyTool['requireApproval'] | undefined
@@ -45,7 +45,7 @@ const readOptions = layerOptions<AgentToolOptions<Schema, unknown>>('tools:agent
   schema: option.any,
   input: option.fn,
   result: option.fn,
-  run: option.object,
+  runOptions: option.object,
   timeout: option.number({ above: 0 }),
   requireApproval: option.either(option.flag, option.fn),
 })
@@ -72,7 +72,7 @@ export function agentTool<S extends Schema = undefined, State = {}>(
     schema,
     input = (args) => taskOf(args as object),
     result = ({ text }) => text,
-    run,
+    runOptions,
     timeout = 600_000,
     requireApproval,
     as = `tools:agent:${name}`,
@@ -86,7 +86,7 @@ export function agentTool<S extends Schema = undefined, State = {}>(
     ...(schema === undefined ? { jsonSchema: taskSchema } : { schema }),
     ...(requireApproval !== undefined && { requireApproval }),
     async execute(args: ToolArgs<S>, ctx) {
-      const runResult = await delegate(ctx, agent, input(args), run)
+      const runResult = await delegate(ctx, agent, input(args), runOptions)
       if (runResult === undefined) return 'waits for a human'
       switch (runResult.status) {
         case 'completed':

@@ -2,9 +2,9 @@ import { defineMiddleware, layerOptions, option, type Part, type TypedMiddleware
 
 export interface TruncateOptions {
   /** The maximum number of characters of one result. @default 20_000 */
-  maxChars?: number | undefined
+  maxLength?: number | undefined
   /** The part that is kept: the beginning, the end, or half of each. @default 'start' */
-  keep?: 'start' | 'end' | 'both' | undefined
+  side?: 'start' | 'end' | 'both' | undefined
   /** The tools whose results are truncated, by name. @default all */
   tools?: readonly string[] | undefined
   /** Returns the text in place of the omitted part. @default says how much is omitted */
@@ -14,8 +14,8 @@ export interface TruncateOptions {
 }
 
 const readOptions = layerOptions<TruncateOptions>('tools:truncate', {
-  maxChars: option.number({ above: 0 }),
-  keep: option.oneOf('start', 'end', 'both'),
+  maxLength: option.number({ above: 0 }),
+  side: option.oneOf('start', 'end', 'both'),
   tools: option.list(option.text),
   marker: option.fn,
 })
@@ -28,12 +28,12 @@ const readOptions = layerOptions<TruncateOptions>('tools:truncate', {
  *
  * @throws AlliumError `layer.config` for a length that is not above 0
  * @example
- * agent.use(tools.truncate({ maxChars: 8_000, keep: 'both' }))
+ * agent.use(tools.truncate({ maxLength: 8_000, side: 'both' }))
  */
 export function truncate(options: TruncateOptions = {}): TypedMiddleware<{}> {
   const {
-    maxChars = 20_000,
-    keep = 'start',
+    maxLength = 20_000,
+    side = 'start',
     tools,
     marker = (omitted) => `\n[… ${omitted} characters left out …]\n`,
     as = 'tools:truncate',
@@ -41,7 +41,7 @@ export function truncate(options: TruncateOptions = {}): TypedMiddleware<{}> {
 
   return defineMiddleware({
     name: as,
-    options: { maxChars, keep, tools },
+    options: { maxLength, side, tools },
     order: { is: ['shapes'] },
     inherit: true,
     async tool(ctx, next) {
@@ -49,15 +49,15 @@ export function truncate(options: TruncateOptions = {}): TypedMiddleware<{}> {
       if (tools !== undefined && !tools.includes(ctx.tool.name)) return result
       const { content } = result
       if (typeof content === 'string')
-        return content.length > maxChars ? { ...result, content: truncateText(content) } : result
-      return textLength(content) > maxChars ? { ...result, content: truncateParts(content) } : result
+        return content.length > maxLength ? { ...result, content: truncateText(content) } : result
+      return textLength(content) > maxLength ? { ...result, content: truncateParts(content) } : result
     },
   })
 
   function truncateText(text: string): string {
-    const start = keep === 'end' ? 0 : keep === 'both' ? Math.ceil(maxChars / 2) : maxChars
+    const start = side === 'end' ? 0 : side === 'both' ? Math.ceil(maxLength / 2) : maxLength
     const head = safeStart(text, start)
-    const tail = safeEnd(text, maxChars - start)
+    const tail = safeEnd(text, maxLength - start)
     return head + marker(text.length - head.length - tail.length) + tail
   }
 

@@ -21,7 +21,7 @@ async function world(steps: ScriptedStep[], options: Partial<McpLayerOptions>, l
 describe('a server that asks for an answer of the model', () => {
   it('gets one in the middle of its call, within the bounds that the app sets', async () => {
     const steps = [{ toolCalls: [call('think')] }, 'A city.', 'It is a city.']
-    const { session, model, notes } = await world(steps, { sampling: { maxTokens: 50 } })
+    const { session, model, notes } = await world(steps, { sampling: { maxOutputTokens: 50 } })
     const { text, toolCalls } = await session.run('What is Oslo?')
     expect([text, toolCalls[0]?.result.content]).toEqual(['It is a city.', 'A city.'])
     expect(model.requests[1]).toMatchObject({

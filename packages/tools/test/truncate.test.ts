@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type TruncateOptions, truncate } from '../src/index.ts'
 
 const cut = async (value: unknown, options: TruncateOptions = {}): Promise<ToolResult> => {
-  const { toolResult } = await runLayer(truncate({ maxChars: 10, marker: (n) => `[${n}]`, ...options }), {
+  const { toolResult } = await runLayer(truncate({ maxLength: 10, marker: (n) => `[${n}]`, ...options }), {
     scope: 'tool',
     execute: () => value,
   })
@@ -17,7 +17,7 @@ describe('tools.truncate', () => {
     ['end', '[16]qrstuvwxyz'],
     ['both', 'abcde[16]vwxyz'],
   ] as const)('keeps the %s of a long result, with a marker', async (keep, content) => {
-    expect((await cut('abcdefghijklmnopqrstuvwxyz', { keep })).content).toBe(content)
+    expect((await cut('abcdefghijklmnopqrstuvwxyz', { side: keep })).content).toBe(content)
   })
 
   it('leaves alone what fits, to the character', async () => {
@@ -25,8 +25,8 @@ describe('tools.truncate', () => {
   })
 
   it.each(['start', 'end', 'both'] as const)('cuts no emoji in half: %s', async (keep) => {
-    for (let maxChars = 1; maxChars < 12; maxChars++)
-      expect((await cut('🧅'.repeat(20), { keep, maxChars })).content).not.toMatch(/\p{Surrogate}/u)
+    for (let maxLength = 1; maxLength < 12; maxLength++)
+      expect((await cut('🧅'.repeat(20), { side: keep, maxLength })).content).not.toMatch(/\p{Surrogate}/u)
   })
 
   it('keeps the value that the tool returned, and the flag of an error', async () => {
@@ -57,7 +57,7 @@ describe('tools.truncate', () => {
     expect(JSON.stringify(model.requests[1]?.messages)).toContain('49980000 characters left out')
   })
 
-  it.each([0, -1, Number.NaN])('refuses a length of %d', (maxChars) => {
-    expect(() => truncate({ maxChars })).toThrow(expect.objectContaining({ code: 'layer.config' }))
+  it.each([0, -1, Number.NaN])('refuses a length of %d', (maxLength) => {
+    expect(() => truncate({ maxLength })).toThrow(expect.objectContaining({ code: 'layer.config' }))
   })
 })

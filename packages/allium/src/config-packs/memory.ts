@@ -15,7 +15,7 @@ export const memoryPacks: Packs = {
           fraction: z.number().positive().max(1).optional(),
         })
         .optional(),
-      window: count.optional(),
+      contextWindow: count.optional(),
       keep: z.strictObject({ messages: count.optional(), tokens: count.optional() }).optional(),
       results: z
         .strictObject({
@@ -26,8 +26,8 @@ export const memoryPacks: Packs = {
         })
         .optional(),
       model: z.string().min(1).optional(),
-      prompt: z.string().min(1).optional(),
-      summaryTokens: count.optional(),
+      instructions: z.string().min(1).optional(),
+      maxSummaryTokens: count.optional(),
       timeout: ms.optional(),
       as,
     }),
@@ -39,7 +39,7 @@ export const memoryPacks: Packs = {
   'memory.plan': {
     create: memory.plan,
     options: z.strictObject({
-      tool: z.string().min(1).optional(),
+      name: z.string().min(1).optional(),
       description: z.string().min(1).optional(),
       maxItems: count.optional(),
       maxLength: count.optional(),
@@ -48,6 +48,6 @@ export const memoryPacks: Packs = {
   },
   'memory.truncate': {
     create: memory.truncate,
-    options: z.strictObject({ messages: count.optional(), tokens: count.optional(), as }),
+    options: z.strictObject({ maxMessages: count.optional(), maxTokens: count.optional(), as }),
   },
 }

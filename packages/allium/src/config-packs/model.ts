@@ -65,7 +65,7 @@ export const modelPacks: Packs = {
     options: z.strictObject({
       schema: z.record(z.string(), z.unknown()),
       format: z.enum(['json', 'text']).optional(),
-      tries: count.optional(),
+      attempts: count.optional(),
       show: z.enum(['early', 'checked']).optional(),
       as,
     }),

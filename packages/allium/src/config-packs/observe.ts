@@ -17,7 +17,7 @@ export const observePacks: Packs = {
     create: async (options: PinoLogOptions) => (await pinoLog()).log(options),
     options: z.strictObject({
       level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).optional(),
-      to: z.enum(['stdout', 'stderr']).optional(),
+      destination: z.enum(['stdout', 'stderr']).optional(),
       content: z.boolean().optional(),
       hide: names.optional(),
       maxLength: count.optional(),
@@ -28,7 +28,7 @@ export const observePacks: Packs = {
     create: async (options: MetricsOptions) => (await openTelemetry()).metrics(options),
     options: z.strictObject({ as }),
   },
-  'observe.onion': { create: observe.onion, options: z.strictObject({ turns: count.optional(), as }) },
+  'observe.onion': { create: observe.onion, options: z.strictObject({ maxTurns: count.optional(), as }) },
   'observe.tools': { create: observe.tools, options: z.strictObject({ as }) },
   'observe.trace': {
     create: async (options: TraceOptions) => (await openTelemetry()).trace(options),

@@ -24,7 +24,11 @@ const serverRequestOptions = {
   sampling: z
     .union([
       z.boolean(),
-      z.strictObject({ model: z.string().min(1).optional(), maxTokens: count.optional(), perCall: count.optional() }),
+      z.strictObject({
+        model: z.string().min(1).optional(),
+        maxOutputTokens: count.optional(),
+        perCall: count.optional(),
+      }),
     ])
     .optional(),
 }
@@ -76,8 +80,8 @@ export const toolPacks: Packs = {
   'tools.truncate': {
     create: truncate,
     options: z.strictObject({
-      maxChars: count.optional(),
-      keep: z.enum(['start', 'end', 'both']).optional(),
+      maxLength: count.optional(),
+      side: z.enum(['start', 'end', 'both']).optional(),
       tools: names.optional(),
       as,
     }),

@@ -51,7 +51,7 @@ export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, l
       ledger,
       estimate: () => ({ inputTokens: 100, outputTokens: 50 }),
     })
-  const onion = observe.onion({ turns: 20 })
+  const onion = observe.onion({ maxTurns: 20 })
 
   const researcher = new Agent({ name: 'researcher', model: named('researcher'), instructions: 'Find facts.' })
   const agent = new Agent({
@@ -76,9 +76,9 @@ export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, l
     .use(guard.rateLimit({ limit: 10_000, per: 'tenant', window: 'minute' }))
     .use(guard.timeout({ turn: 20_000 }))
     .use(memory.compact({ trigger: { messages: 30 }, model: named('summary') }))
-    .use(memory.truncate({ messages: 60 }))
+    .use(memory.truncate({ maxMessages: 60 }))
     .use(memory.plan())
-    .use(tools.truncate({ maxChars: 400 }))
+    .use(tools.truncate({ maxLength: 400 }))
     .use(model.selectTools({ tools: ({ request }) => request.tools.map(({ name }) => name) }))
     .use(
       model.route({
@@ -120,7 +120,7 @@ export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, l
     .use(observe.usage())
     .use(guard.maxModelCalls({ limit: 9 }))
     .use(guard.maxToolCalls({ limit: 9 }))
-    .use(guard.files({ root: folder, args: { read: ['path'] } }))
+    .use(guard.files({ root: folder, pathArgs: { read: ['path'] } }))
     .use(guard.injection())
     .use(guard.flow())
     .use(guard.policy({ deny: ['drop_table'] }))

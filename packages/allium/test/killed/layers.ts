@@ -63,9 +63,9 @@ const makers = {
   maxModelCalls: () => guard.maxModelCalls({ limit: 20 }),
   maxToolCalls: () => guard.maxToolCalls({ limit: 20 }),
   pii: () => guard.pii({ types: ['email'], apply: ['input', 'output'] }),
-  piiHash: () => guard.pii({ types: ['email'], strategy: 'hash', as: 'hash' }),
-  piiMask: () => guard.pii({ types: ['email'], strategy: 'mask', as: 'mask' }),
-  content: () => guard.content({ keywords: ['says'], action: 'redact', apply: ['input', 'output', 'toolResults'] }),
+  piiHash: () => guard.pii({ types: ['email'], onFinding: 'hash', as: 'hash' }),
+  piiMask: () => guard.pii({ types: ['email'], onFinding: 'mask', as: 'mask' }),
+  content: () => guard.content({ keywords: ['says'], onFinding: 'redact', apply: ['input', 'output', 'toolResults'] }),
   flow: () => guard.flow(),
   injection: () => guard.injection(),
   output: () => guard.output({ check: async (text) => !text.includes('forbidden') }),
@@ -75,7 +75,7 @@ const makers = {
   toolsCache: ({ world, plan }) =>
     tools.cache({ tools: ['look'], per: 'session', ...(plan.caches !== 'own' && { store: world.values }) }),
   toolsRetry: () => tools.retry({ tools: ['flaky'], delay: 10, random: () => 0 }),
-  toolsTruncate: () => tools.truncate({ maxChars: 400 }),
+  toolsTruncate: () => tools.truncate({ maxLength: 400 }),
   audit: ({ world: { audit } }) =>
     observe.audit({ sink: { append: (line, key) => audit.append(line, key), last: () => audit.lines.at(-1) } }),
   usage: () => observe.usage({ prices: () => 0 }),
@@ -90,9 +90,9 @@ const makers = {
       keep: { messages: 2 },
       timeout: 1_000_000,
     }),
-  truncate: () => memory.truncate({ messages: 50 }),
+  truncate: () => memory.truncate({ maxMessages: 50 }),
   canary: ({ plan, world }) =>
-    canary(marks('canary'), { percent: 50, by: async (ctx) => `${changing(plan, world, 'canary', ctx as Place)}` }),
+    canary(marks('canary'), { percent: 50, per: async (ctx) => `${changing(plan, world, 'canary', ctx as Place)}` }),
   when: ({ plan, world }) => when(async (ctx) => changing(plan, world, 'when', ctx as Place), marks('when')),
 } satisfies Record<string, (parts: Parts) => Usable>
 

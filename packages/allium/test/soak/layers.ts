@@ -19,7 +19,7 @@ const few = 20
 
 /** The layers of the packs, in an order that the order check takes. */
 export const layers: Record<string, SoakedLayer> = {
-  'observe.onion': { make: () => observe.onion({ turns: few }), bound: `${few} turns (default 100)` },
+  'observe.onion': { make: () => observe.onion({ maxTurns: few }), bound: `${few} turns (default 100)` },
   'observe.duration': { make: () => observe.duration(), bound: nothing },
   'observe.tools': { make: () => observe.tools(), bound: nothing },
   'guard.pii': { make: () => guard.pii({ types: ['email'] }), bound: 'the placeholders of 10,000 sessions' },
@@ -36,7 +36,7 @@ export const layers: Record<string, SoakedLayer> = {
     bound: 'a record for each key of the window',
   },
   'guard.timeout': { make: () => guard.timeout({ turn: 20_000 }), bound: nothing },
-  'memory.truncate': { make: () => memory.truncate({ messages: 20 }), bound: nothing },
+  'memory.truncate': { make: () => memory.truncate({ maxMessages: 20 }), bound: nothing },
   'model.cache': {
     make: () => model.cache({ store: model.memoryKeyValue({ max: few }) }),
     bound: `${few} answers (default 1,000)`,
@@ -51,7 +51,7 @@ export const layers: Record<string, SoakedLayer> = {
         limit: 1e12,
         unit: 'tokens',
         per: 'tenant',
-        ledger: memoryLedger({ settled: few }),
+        ledger: memoryLedger({ maxSettled: few }),
         estimate: () => ({ inputTokens: 5, outputTokens: 5 }),
       }),
     bound: `accounts whose window is over, from 100,000 on; ${few} settled ids in all (default 200,000)`,

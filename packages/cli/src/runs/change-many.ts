@@ -14,7 +14,7 @@ const changes: Readonly<Partial<Record<RunsArguments['command'], { action: BulkA
     migrate: { action: 'migrate', verb: 'move', done: 'Moved' },
   }
 
-/** Changes all runs that match the conditions of `--where`. Without `--yes` or with `--check`, prints their number. */
+/** Changes all runs that match the conditions of `--where`. Without `--yes` or with `--dry-run`, prints their number. */
 export async function changeMany(ops: Operations, args: RunsArguments, context: CommandContext): Promise<number> {
   const { command, conditions: where, tenant, isConfirmed, check, to, operator, reason, json } = args
   const { action, verb, done } = changes[command] as NonNullable<(typeof changes)[typeof command]>
@@ -22,7 +22,7 @@ export async function changeMany(ops: Operations, args: RunsArguments, context: 
   const by = { operator, reason, ...(action === 'migrate' && { to }) }
   const result = await ops.bulk(action, {
     where: { ...where, ...(tenant !== undefined && { tenant }) },
-    check: isDry,
+    dryRun: isDry,
     ...by,
   })
   const { matched, more, changed, refused } = result

@@ -56,7 +56,7 @@ const byRun = {
     return report({ run, ...result }, text, { isDone: result.queued, json }, context)
   },
   async migrate(ops, { run, tenant, operator, reason, to, check, json }, context) {
-    const result = await ops.migrate(run, { to, check, tenant, operator, reason })
+    const result = await ops.migrate(run, { to, dryRun: check, tenant, operator, reason })
     return report(
       { run, ...result },
       migrationText(result, { to, check }),

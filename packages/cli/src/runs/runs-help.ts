@@ -13,7 +13,7 @@ export const runsHelp = `Usage: allium runs <command> --store <where>
   deny <run>         denies a call that waits for approval; --call <id>, --operator <name>, --reason <text>
   migrate <run>      replays the steps of a run with the agent of a module, and moves the run to its version if they
                      fit; --to <version> --module <src/agent.ts>; --export <name of the agent>;
-                     --check changes nothing
+                     --dry-run changes nothing
   export <run>       one JSON document; with --content --operator <name> --reason <text> also the content,
                      which the audit records
 

@@ -17,7 +17,7 @@ const mcpRequests = {
       z.boolean(),
       z.strictObject({
         model: z.string().min(1).optional(),
-        maxTokens: z.int().min(1).optional(),
+        maxOutputTokens: z.int().min(1).optional(),
         perCall: z.int().min(1).optional(),
       }),
     ])

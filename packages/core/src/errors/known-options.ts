@@ -13,7 +13,7 @@ type Words<S extends string> = S extends `${infer Word} ${infer Rest}` ? Word | 
  * a compile error.
  *
  * @example
- * const known = keysOf<RedisOptions>()('prefix eventTtl encrypt logger')
+ * const known = keysOf<RedisOptions>()('prefix eventRetention encrypt logger')
  */
 export function keysOf<O>() {
   return <S extends string>(
@@ -31,7 +31,7 @@ export type Elsewhere = Readonly<Record<string, string>>
  *
  * @param what the subject of the error message, such as `server()`
  * @example
- * const known: KeysOf<RedisOptions> = { prefix: true, eventTtl: true, encrypt: true, logger: true }
+ * const known: KeysOf<RedisOptions> = { prefix: true, eventRetention: true, encrypt: true, logger: true }
  * checkOptions(options, known, 'redis()', 'agent.options')
  */
 export function checkOptions(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { server } from '@allium/server'
 import { inspector } from '@allium/server/inspect'
 import { serve } from '@allium/server/node'
-import { type ChildOptions, keyHeader, maxBody } from '../messages.ts'
+import { type ChildOptions, keyHeader, maxBodyBytes } from '../messages.ts'
 import { loadAgent } from './load-agent.ts'
 import { openSessions } from './open-sessions.ts'
 import { developer, principalOf, withRequestContext } from './request-headers.ts'
@@ -33,7 +33,7 @@ export async function runAgent(options: ChildOptions): Promise<RunningAgent> {
   const app = server(agent, {
     principal: (request) => principalOf(request) ?? principal,
     base: '/api',
-    maxBody,
+    maxBodyBytes,
     inspect: inspector({ access: () => 'all', state: 'all', readOnly }),
     ...stores,
   })

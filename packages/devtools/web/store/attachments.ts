@@ -1,5 +1,5 @@
 import type { FileView } from '@allium/server/inspect'
-import { maxBody } from '../../src/messages.ts'
+import { maxBodyBytes } from '../../src/messages.ts'
 
 /** A file that the user attached to a message. */
 export interface Attachment {
@@ -14,7 +14,7 @@ export interface Attachment {
 /** Most files of one message. */
 export const maxFiles = 20
 /** Most characters of the text and the files, which a request has with a few others. */
-export const maxContent = maxBody - 10_000
+export const maxContent = maxBodyBytes - 10_000
 
 /** Returns the input of a run: the text, and the files as the server accepts them. @throws Error if it is too large */
 export function inputOf(text: string, files: readonly Attachment[]): unknown {
@@ -23,7 +23,7 @@ export function inputOf(text: string, files: readonly Attachment[]): unknown {
     type === 'image' ? { type, mediaType, data } : { type, mediaType, data, filename: name },
   )
   const input = [...(text.trim() === '' ? [] : [{ type: 'text', text }]), ...parts]
-  if (JSON.stringify(input).length > maxContent) throw new Error(`A message has at most ${size(maxBody)}.`)
+  if (JSON.stringify(input).length > maxContent) throw new Error(`A message has at most ${size(maxBodyBytes)}.`)
   return input
 }
 

@@ -7,7 +7,7 @@ export interface MigrateOptions {
   /** The version of the code to move the run to. It is that of the agent in this process. */
   readonly to: string
   /** Only checks whether the run fits, and leaves it as it is. @default false */
-  readonly check?: boolean | undefined
+  readonly dryRun?: boolean | undefined
 }
 
 /** The result of `migrate()`. */
@@ -20,7 +20,7 @@ export interface Migration {
   readonly replayed: number
   /** How many steps are recorded. */
   readonly recorded: number
-  /** Whether the run has the new version now. False with `check`, if it does not fit, or while a process is executing it. */
+  /** Whether the run has the new version now. False with `dryRun`, if it does not fit, or while a process is executing it. */
   readonly moved: boolean
 }
 
@@ -28,7 +28,7 @@ export interface Migration {
 export async function migrate(
   host: RehearsalHost,
   run: DurableRun,
-  { to, check = false }: MigrateOptions,
+  { to, dryRun = false }: MigrateOptions,
 ): Promise<Migration> {
   const { version } = host
   if (to !== version)
@@ -43,6 +43,6 @@ export async function migrate(
   if (reason !== undefined) return { fits: false, reason, ...counts, moved: false }
   const { key, version: from } = run
   const move = () => from === to || host.runs.migrate({ tenant: key.tenant, run: run.run }, { from, to })
-  const moved = !check && (await move())
+  const moved = !dryRun && (await move())
   return { fits: true, ...counts, moved }
 }

@@ -14,12 +14,12 @@ const maxRefusals = 100
 export async function bulk(ops: Operations, action: BulkAction, options: BulkOptions): Promise<BulkResult> {
   if (!Object.hasOwn(changeable, action))
     throw invalid('action', `one of ${Object.keys(changeable).join(', ')}`, action)
-  const { where, check = false, limit = maxRuns, to, ...change } = options ?? {}
+  const { where, dryRun = false, limit = maxRuns, to, ...change } = options ?? {}
   checkWhere(where)
   for (const [name, value] of Object.entries({ operator: change.operator, reason: change.reason }))
     if (value !== undefined) plainText(name, value)
   const { runs, ...found } = await matching(ops, where, { action, limit: bounded('limit', limit, maxRuns) })
-  if (check) return { ...found, changed: 0, refused: [] }
+  if (dryRun) return { ...found, changed: 0, refused: [] }
   const refused: { run: string; tenant: string; reason: string }[] = []
   let changed = 0
   for (const { run, key } of runs) {

@@ -20,7 +20,7 @@ const patience = 10_000
 export async function migrateRun(
   options: OperationsOptions,
   { run, key, agent }: RunSummary,
-  { to, check = false, beforeMove }: MigrateRunOptions & { beforeMove(): Promise<unknown> },
+  { to, dryRun = false, beforeMove }: MigrateRunOptions & { beforeMove(): Promise<unknown> },
 ): Promise<Migration> {
   const { runs } = options.store
   const host = hostOf(options, agent)
@@ -28,8 +28,8 @@ export async function migrateRun(
   const id = { tenant: key.tenant, run }
   const found = await runs.get(id)
   if (found === undefined) throw runNotFound(run)
-  const migration = await migrate(host, found, { to: text('version', to), check: true })
-  if (check || !migration.fits) return migration
+  const migration = await migrate(host, found, { to: text('version', to), dryRun: true })
+  if (dryRun || !migration.fits) return migration
   if (found.version === to) return { ...migration, moved: true }
   await beforeMove()
   return { ...migration, moved: await runs.migrate(id, { from: found.version, to }) }

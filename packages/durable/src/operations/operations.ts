@@ -49,7 +49,7 @@ export interface BulkOptions {
   /** At least one condition. */
   readonly where: Omit<ListRunsOptions, 'cursor' | 'limit'>
   /** Only counts the runs. @default false */
-  readonly check?: boolean | undefined
+  readonly dryRun?: boolean | undefined
   /** Most runs, 1 to 10,000. @default 10,000 */
   readonly limit?: number | undefined
   /** For `migrate`, the version of an agent in the option `agents`. */
@@ -132,7 +132,7 @@ export interface Operations {
    */
   deny(run: string, options: DenyOptions): Promise<DeniedCall>
   /**
-   * Stops, force-stops, retries or migrates all runs that match a filter, one after the other. With `check`, only counts them.
+   * Stops, force-stops, retries or migrates all runs that match a filter, one after the other. With `dryRun`, only counts them.
    *
    * @throws AlliumError `run.options` without a condition; `store.unavailable` if an operator is named and the audit fails
    */

@@ -71,7 +71,7 @@ export interface Kept {
 export function agentOn({ sessions, ledger, keyValue, audit: sink }: Kept, watch: Watch, lease: number): Agent {
   const charged = (as?: string) =>
     budget({
-      ...{ limit: 1e12, unit: 'tokens', account: () => account, ledger, ...(as !== undefined && { as }) },
+      ...{ limit: 1e12, unit: 'tokens', per: () => account, ledger, ...(as !== undefined && { as }) },
       estimate: ({ model }) => ({ inputTokens: costs[model as Id], outputTokens: more }),
     })
   const clerk = new Agent({

@@ -78,7 +78,7 @@ export async function moved(
   run: string,
   { place, to, check = false }: { place: Place; to: string; check?: boolean },
 ) {
-  const migration = runs.migrate(run, { principal, to, check })
+  const migration = runs.migrate(run, { principal, to, dryRun: check })
   let isOver = false
   migration.finally(() => (isOver = true)).catch(() => {})
   for (let look = 1; !isOver; look++) {

@@ -27,11 +27,11 @@ import { replaceIn, type TextFilter } from './text-filter.ts'
 export interface ContentOptions<Name extends string = string> extends FailureOptions {
   /** Words and phrases, matched as whole words, ignoring case and accents. */
   keywords?: readonly string[] | undefined
-  /** Patterns, and your own detectors. A pattern matches up to 256 characters; pass `{ type, pattern, longest }` for more. */
+  /** Patterns, and your own detectors. A pattern matches up to 256 characters; pass `{ type, pattern, maxLength }` for more. */
   patterns?: readonly (RegExp | DetectorOptions)[] | undefined
   /** Whether a finding blocks the turn or is replaced. @default 'block' */
-  action?: 'block' | 'redact' | undefined
-  /** The replacement for a finding when `action` is `'redact'`. @default '[removed]' */
+  onFinding?: 'block' | 'redact' | undefined
+  /** The replacement for a finding when `onFinding` is `'redact'`. @default '[removed]' */
   replacement?: string | ((found: Finding) => string)
   /** Which texts are checked. @default ['input', 'output'] */
   apply?: readonly GuardTarget[] | undefined
@@ -45,7 +45,7 @@ export type FindingState<Name extends string> = Record<`${Name}:found`, number>
 const readOptions = layerOptions<ContentOptions>('guard:content', {
   keywords: option.list(option.text),
   patterns: option.list(option.any),
-  action: option.oneOf('block', 'redact'),
+  onFinding: option.oneOf('block', 'redact'),
   replacement: option.either(option.text, option.fn),
   apply: option.list(option.oneOf('input', 'output', 'toolResults')),
   ...failureOptions,
@@ -59,7 +59,7 @@ const readOptions = layerOptions<ContentOptions>('guard:content', {
  *
  * @throws AlliumError `layer.config` when there is nothing to look for
  * @example
- * agent.use(guard.content({ keywords: ['project nightingale'], patterns: [/\bINT-\d{6}\b/], action: 'redact' }))
+ * agent.use(guard.content({ keywords: ['project nightingale'], patterns: [/\bINT-\d{6}\b/], onFinding: 'redact' }))
  */
 export function content<Name extends string = 'guard:content'>(
   options: ContentOptions<Name>,
@@ -67,7 +67,7 @@ export function content<Name extends string = 'guard:content'>(
   const {
     keywords = [],
     patterns = [],
-    action = 'block',
+    onFinding = 'block',
     replacement = '[removed]',
     apply = ['input', 'output'],
     as = 'guard:content' as Name,
@@ -76,11 +76,11 @@ export function content<Name extends string = 'guard:content'>(
   const detectors = [...keywordDetectors(keywords), ...patterns.map((pattern) => toDetector(as, pattern))]
   if (detectors.length === 0) throw misconfigured(as, 'needs keywords or patterns.')
   const guard = failurePolicy(as, failure)
-  const settings: ContentSettings = { guard, detectors, action, replacement }
+  const settings: ContentSettings = { guard, detectors, action: onFinding, replacement }
 
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
-    order: { is: action === 'block' ? ['blocks'] : ['blocks', 'redacts'] },
+    order: { is: onFinding === 'block' ? ['blocks'] : ['blocks', 'redacts'] },
     inherit: true,
     state: { [`${as}:found`]: sum() },
     ...(apply.includes('input') && {

@@ -12,21 +12,21 @@ export interface DetectorOptions {
   pattern?: RegExp | undefined
   find?(text: string): Iterable<Span>
   /** The length of its longest finding in characters; that much of a stream is held back. @default 256 */
-  longest?: number | undefined
+  maxLength?: number | undefined
 }
 
-const optionKeys: KeysOf<DetectorOptions> = { type: true, pattern: true, find: true, longest: true }
+const optionKeys: KeysOf<DetectorOptions> = { type: true, pattern: true, find: true, maxLength: true }
 
 /** @throws AlliumError `layer.config` for a detector that does not have exactly one of pattern and function */
 export function createDetector(layer: string, options: DetectorOptions): Detector {
   checkOptions(options ?? null, optionKeys, `A detector of "${layer}"`, 'layer.config')
-  const { type, pattern, find, longest = 256 } = options
-  if ((pattern === undefined) === (find === undefined) || !(longest > 0))
+  const { type, pattern, find, maxLength = 256 } = options
+  if ((pattern === undefined) === (find === undefined) || !(maxLength > 0))
     throw misconfigured(layer, `has a detector "${type}" without a pattern or find(text).`)
-  if (pattern !== undefined) return patternDetector(type, pattern, longest)
+  if (pattern !== undefined) return patternDetector(type, pattern, maxLength)
   return {
     type,
-    longest,
+    longest: maxLength,
     find(text, from) {
       let first: Span | undefined
       for (const span of find?.(text) ?? [])

@@ -16,14 +16,14 @@ export interface FilesOptions extends FailureOptions {
   /** The maximum number of files in one input. @default 10 */
   maxFiles?: number | undefined
   /** Files given by an https URL, whose content cannot be checked here. @default 'block' */
-  urls?: 'block' | 'allow' | undefined
+  onUrl?: 'block' | 'allow' | undefined
   /** The folder that paths in arguments are relative to and must stay in. */
   root?: string | undefined
   /**
    * The arguments that are paths or lists of paths, by tool; `*` matches any text. `edits.path` is nested in another argument, or in each
    * item of a list. @default none
    */
-  args?: Readonly<Record<string, readonly string[]>> | undefined
+  pathArgs?: Readonly<Record<string, readonly string[]>> | undefined
   /**
    * Passes the checked path to the tool: absolute, with links resolved. Otherwise the tool must resolve it against `root` itself. @default
    * true
@@ -38,9 +38,9 @@ const readOptions = layerOptions<FilesOptions>('guard:files', {
   extensions: option.some(option.text),
   maxBytes: option.number({ above: 0 }),
   maxFiles: option.number({ above: 0 }),
-  urls: option.oneOf('block', 'allow'),
+  onUrl: option.oneOf('block', 'allow'),
   root: option.text,
-  args: option.record(option.list(option.text)),
+  pathArgs: option.record(option.list(option.text)),
   resolve: option.flag,
   ...failureOptions,
 })
@@ -52,9 +52,9 @@ const readOptions = layerOptions<FilesOptions>('guard:files', {
  * A turn with a file that breaks a rule is blocked before anything else happens. A call with an invalid path is denied. It
  * fails closed: a file that cannot be checked is blocked.
  *
- * @throws AlliumError `layer.config` for limits that are not above 0, and for args without a root
+ * @throws AlliumError `layer.config` for limits that are not above 0, and for pathArgs without a root
  * @example
- * agent.use(guard.files({ types: ['image/*'], root: './uploads', args: { read_file: ['path'] } }))
+ * agent.use(guard.files({ types: ['image/*'], root: './uploads', pathArgs: { read_file: ['path'] } }))
  */
 export function files(options: FilesOptions = {}): TypedMiddleware<{}> {
   const {
@@ -62,19 +62,19 @@ export function files(options: FilesOptions = {}): TypedMiddleware<{}> {
     extensions,
     maxBytes = 10_000_000,
     maxFiles = 10,
-    urls = 'block',
+    onUrl = 'block',
     root,
-    args = {},
+    pathArgs = {},
     resolve = true,
     as = 'guard:files',
     ...failure
   } = readOptions(options)
-  const toolArgs = Object.entries(args)
+  const toolArgs = Object.entries(pathArgs)
   const hasArgs = toolArgs.length > 0
   if (hasArgs !== (typeof root === 'string' && root !== ''))
-    throw misconfigured(as, 'needs both root (a folder) and args (the path arguments by tool), or neither.')
+    throw misconfigured(as, 'needs both root (a folder) and pathArgs (the path arguments by tool), or neither.')
   const guard = failurePolicy(as, failure)
-  const partRules = { types, extensions, maxBytes, maxFiles, urls }
+  const partRules = { types, extensions, maxBytes, maxFiles, urls: onUrl }
   const pathRules = { layer: as, root: root ?? '', extensions, maxBytes, resolve }
 
   return defineMiddleware({

@@ -3,7 +3,7 @@ import type { createVard } from '@andersmyrmel/vard'
 import { patternScore } from './injection-patterns.ts'
 
 /** How many characters are checked. The run time of vard's patterns grows with the cube of the text length. */
-const maxChars = 16_000
+const maxLength = 16_000
 const window = 800
 const overlap = 160
 
@@ -17,7 +17,7 @@ const weakScore = 0.6
  */
 export async function injectionScore(text: string): Promise<number> {
   const vard = await createVardDetector()
-  const inspected = text.length <= maxChars ? text : `${text.slice(0, maxChars / 2)} ${text.slice(-maxChars / 2)}`
+  const inspected = text.length <= maxLength ? text : `${text.slice(0, maxLength / 2)} ${text.slice(-maxLength / 2)}`
   const folded = fold(inspected).text
   let highest = patternScore(inspected)
   for (let at = 0; at < Math.max(folded.length - overlap, 1); at += window - overlap) {

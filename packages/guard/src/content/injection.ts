@@ -15,9 +15,9 @@ export interface InjectionOptions<Name extends string = string> extends FailureO
   /** What happens to a suspect tool result: it is marked as suspect, withheld from the model, or the turn is blocked. @default 'mark' */
   onToolResult?: 'mark' | 'withhold' | 'block' | undefined
   /** Tools whose results are not marked as untrusted, by name; `*` matches any text. @default none */
-  trusted?: readonly string[] | undefined
+  trustedTools?: readonly string[] | undefined
   /** Tools that need approval once the session contains untrusted text, by name. @default none */
-  privileged?: readonly string[] | undefined
+  privilegedTools?: readonly string[] | undefined
   /** The secret that marks are derived from; it must be unguessable. @default a random one for each session, stored in its state */
   secret?: string | undefined
   /** The layer's name, and the prefix of its state keys. @default 'guard:injection' */
@@ -34,8 +34,8 @@ const readOptions = layerOptions<InjectionOptions>('guard:injection', {
   threshold: option.number({ from: 0 }),
   onInput: option.oneOf('block', 'pass'),
   onToolResult: option.oneOf('mark', 'withhold', 'block'),
-  trusted: option.list(option.text),
-  privileged: option.list(option.text),
+  trustedTools: option.list(option.text),
+  privilegedTools: option.list(option.text),
   secret: option.secret,
   ...failureOptions,
 })
@@ -48,7 +48,7 @@ const readOptions = layerOptions<InjectionOptions>('guard:injection', {
  * `guard.policy`. Register it anywhere: it always runs directly around the model and the tools.
  *
  * @example
- * agent.use(guard.injection({ privileged: ['send_*', 'refund'] }))
+ * agent.use(guard.injection({ privilegedTools: ['send_*', 'refund'] }))
  */
 export function injection<Name extends string = 'guard:injection'>(
   options: InjectionOptions<Name> = {},
@@ -58,8 +58,8 @@ export function injection<Name extends string = 'guard:injection'>(
     threshold = 0.85,
     onInput = 'block',
     onToolResult = 'mark',
-    trusted = [],
-    privileged = [],
+    trustedTools = [],
+    privilegedTools = [],
     secret,
     as = 'guard:injection' as Name,
     ...failure
@@ -71,8 +71,8 @@ export function injection<Name extends string = 'guard:injection'>(
     threshold,
     onInput,
     onToolResult,
-    trusted,
-    privileged,
+    trusted: trustedTools,
+    privileged: privilegedTools,
     secretOf: (ctx) => secret ?? generated.get(ctx),
   })
 
@@ -81,7 +81,7 @@ export function injection<Name extends string = 'guard:injection'>(
     order: { is: ['authorizes'] },
     innermost: true,
     inherit: true,
-    guards: (name) => matchesToolName(privileged, name),
+    guards: (name) => matchesToolName(privilegedTools, name),
     state: { ...guard.state, ...(secret === undefined && generated.state) },
     async turn(ctx, next) {
       if (secret === undefined) await generated.ensure(ctx)

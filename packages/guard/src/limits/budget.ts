@@ -53,12 +53,12 @@ export interface BudgetOptions<Name extends string = string> {
    */
   estimate?(ctx: ModelContext): TokenEstimate
   /** Returns the name of the account; replaces `per` and `window`. It must keep tenants apart. */
-  account?(ctx: ModelContext): string
+  per?(ctx: ModelContext): string
   /**
    * How long a call's hold lasts if its process is lost and no process opens its session again, in milliseconds. While a call
    * runs, its hold is renewed. @default 600_000
    */
-  holdFor?: number | undefined
+  lease?: number | undefined
   /** The layer's name, and the prefix of its state key. @default 'guard:budget' */
   as?: Name | undefined
 }
@@ -81,9 +81,9 @@ const readOptions = layerOptions<BudgetOptions>('guard:budget', {
     cachedInput: option.number({ from: 0 }),
     cacheWrite: option.number({ from: 0 }),
   }),
-  holdFor: option.number({ above: 0 }),
+  lease: option.number({ above: 0 }),
   estimate: option.fn,
-  account: option.fn,
+  per: option.fn,
 })
 
 /**
@@ -112,11 +112,11 @@ export function budget<Name extends string = 'guard:budget'>(
     prices,
     fallbackPrice = { input: 3, output: 15 },
     estimate = estimateUsage,
-    holdFor = 600_000,
-    account,
+    lease = 600_000,
+    per: account,
     as = 'guard:budget' as Name,
   } = readOptions(options)
-  const policy = { layer: as, unit, per, window, account, holdFor, onLimit, warnAt }
+  const policy = { layer: as, unit, per, window, account, lease, onLimit, warnAt }
   const localLedger = ledgerOption === undefined ? memoryLedger() : undefined
   const ledgerOf = (ctx: TurnView) => ledgerOption ?? ctx.find(sharedStore)?.ledger ?? (localLedger as Ledger)
   const amountOf = unit === 'usd' ? usdMeter(as, prices, fallbackPrice) : countTokens
@@ -125,7 +125,7 @@ export function budget<Name extends string = 'guard:budget'>(
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
-    options: { limit, unit, per, window, onLimit, warnAt, holdFor },
+    options: { limit, unit, per, window, onLimit, warnAt, lease },
     // Its work around a turn does not meter anything.
     order: { is: ['meters'], scopes: ['model'] },
     innermost: true,
@@ -151,7 +151,7 @@ export function budget<Name extends string = 'guard:budget'>(
         amount: await amountOf(ctx, { model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
         limit: checkedLimit(as, typeof limit === 'function' ? await limit(ctx) : limit),
         ...reservationOf(ctx, policy),
-        ...(ledger !== localLedger && { ttl: holdFor, run: runs.runOf(ctx), by: writerOf(ctx) }),
+        ...(ledger !== localLedger && { ttl: lease, run: runs.runOf(ctx), by: writerOf(ctx) }),
       }
       return chargeCall(ctx, { policy, ledger, request, amountOf, runs, settlements }, next)
     },

@@ -21,11 +21,11 @@ export interface ConcurrencyOptions<Name extends string = string> {
   /** What takes a slot: a model call while it runs, or a whole turn. @default 'model' */
   scope?: 'model' | 'turn' | undefined
   /** How many may wait for a slot; further ones are refused. @default 100 */
-  queue?: number | undefined
+  maxQueueSize?: number | undefined
   /** The longest wait for a slot, in milliseconds. @default 30_000 */
   maxWait?: number | undefined
   /** The key by which slots are shared fairly. @default the principal's tenant */
-  key?(ctx: TurnView): string
+  per?(ctx: TurnView): string
   /** The layer's name, and the prefix of its state key. @default 'guard:concurrency' */
   as?: Name | undefined
 }
@@ -52,9 +52,9 @@ const readOptions = layerOptions<ConcurrencyOptions>('guard:concurrency', {
   limit: option.required(option.number({ from: 1 }), 'how many run at once'),
   perTenant: option.number({ from: 1 }),
   scope: option.oneOf('model', 'turn'),
-  queue: option.number({ from: 0 }),
+  maxQueueSize: option.number({ from: 0 }),
   maxWait: option.number({ from: 0 }),
-  key: option.fn,
+  per: option.fn,
 })
 
 /**
@@ -75,17 +75,17 @@ export function concurrency<Name extends string = 'guard:concurrency'>(
     limit,
     perTenant = limit,
     scope = 'model',
-    queue = 100,
+    maxQueueSize = 100,
     maxWait = 30_000,
-    key = ({ principal }) => tenantOf(principal) ?? '',
+    per = ({ principal }) => tenantOf(principal) ?? '',
     as = 'guard:concurrency' as Name,
   }: ConcurrencyOptions<Name> = readOptions(options)
-  const slots = new FairQueue({ limit, perKey: perTenant, queue })
+  const slots = new FairQueue({ limit, perKey: perTenant, queue: maxQueueSize })
   const stateKey = `${as}:waited`
 
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
-    options: { limit, perTenant, scope, queue, maxWait },
+    options: { limit, perTenant, scope, maxQueueSize, maxWait },
     order: { is: ['bulkheads'] },
     innermost: true,
     inherit: true,
@@ -97,7 +97,7 @@ export function concurrency<Name extends string = 'guard:concurrency'>(
   return withState<ConcurrencyState<Name>>(layer)
 
   async function withSlot<R>(ctx: TurnView<Record<string, number>>, next: () => Promise<R>): Promise<R> {
-    const release = slots.tryAcquire(key(ctx)) ?? (await waitForSlot(ctx))
+    const release = slots.tryAcquire(per(ctx)) ?? (await waitForSlot(ctx))
     try {
       return await next()
     } finally {
@@ -108,7 +108,7 @@ export function concurrency<Name extends string = 'guard:concurrency'>(
   async function waitForSlot(ctx: TurnView<Record<string, number>>): Promise<() => void> {
     const { clock, signal } = ctx
     const startedAt = clock.monotonic()
-    const outcome = await slots.acquire(key(ctx), { clock, signal, maxWait })
+    const outcome = await slots.acquire(per(ctx), { clock, signal, maxWait })
     ctx.state[stateKey] = clock.monotonic() - startedAt
     if (typeof outcome === 'function') return outcome
     const { running, queued: waiting } = slots

@@ -26,7 +26,7 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
   /** Additional detectors; placeholders are named after their type. */
   detectors?: readonly DetectorOptions[] | undefined
   /** What happens to values, for all types or per type. @default 'redact' */
-  strategy?: PiiStrategy | Readonly<Record<string, PiiStrategy>> | undefined
+  onFinding?: PiiStrategy | Readonly<Record<string, PiiStrategy>> | undefined
   /** Which texts are checked. @default ['input', 'output', 'toolResults'] */
   apply?: readonly GuardTarget[] | undefined
   /** The tools that receive the real values in their arguments, by name; `*` matches any text. @default ['*'] */
@@ -57,7 +57,7 @@ const strategyOption = option.oneOf('redact', 'mask', 'hash', 'block')
 const readOptions = layerOptions<PiiOptions>('guard:pii', {
   types: option.list(option.any),
   detectors: option.list(option.any),
-  strategy: option.either(strategyOption, option.record(strategyOption)),
+  onFinding: option.either(strategyOption, option.record(strategyOption)),
   apply: option.list(option.oneOf('input', 'output', 'toolResults')),
   restore: option.list(option.text),
   display: option.oneOf('own', 'all', 'none'),
@@ -89,7 +89,7 @@ export function pii<Name extends string = 'guard:pii'>(
   const {
     types = piiTypes,
     detectors: customDetectors = [],
-    strategy = 'redact',
+    onFinding = 'redact',
     apply = ['input', 'output', 'toolResults'],
     restore = ['*'],
     display = 'own',
@@ -106,13 +106,20 @@ export function pii<Name extends string = 'guard:pii'>(
     ...(phones !== undefined && types.includes('phone') ? [libraryPhoneDetector(phones.find, phones.countries)] : []),
   ]
   const generated = generatedSecret(as)
-  const needsSecret = hashKey === undefined && (strategy === 'hash' || Object.values(strategy).includes('hash'))
+  const needsSecret = hashKey === undefined && (onFinding === 'hash' || Object.values(onFinding).includes('hash'))
   const secretOf = (ctx: Ctx) => hashKey ?? generated.get(ctx)
-  const guard = new PiiGuard({ guard: failurePolicy(as, failure), strategy, allow, detectors, vault, secretOf })
+  const guard = new PiiGuard({
+    guard: failurePolicy(as, failure),
+    strategy: onFinding,
+    allow,
+    detectors,
+    vault,
+    secretOf,
+  })
 
   const turnLayer = defineMiddleware<Record<string, unknown>>({
     name: as,
-    options: { types, strategy, apply, restore, display },
+    options: { types, onFinding, apply, restore, display },
     order: { is: ['redacts'] },
     inherit: true,
     state: { [`${as}:found`]: sum(), ...(needsSecret && generated.state) },

@@ -8,14 +8,14 @@ export interface InputOptions extends FailureOptions {
   /** Decides whether a text may pass. */
   check: Check
   /** Whether tool results, which are also model input, are checked too. @default false */
-  toolResults?: boolean | undefined
+  apply?: boolean | undefined
   /** The layer's name. @default 'guard:input' */
   as?: string | undefined
 }
 
 const readOptions = layerOptions<InputOptions>('guard:input', {
   check: option.required(option.fn, 'a function that says of a text whether it may pass'),
-  toolResults: option.flag,
+  apply: option.flag,
   ...failureOptions,
 })
 
@@ -31,7 +31,7 @@ const readOptions = layerOptions<InputOptions>('guard:input', {
 export function input(options: Check | InputOptions): TypedMiddleware<{}> {
   const {
     check,
-    toolResults = false,
+    apply = false,
     as = 'guard:input',
     ...failure
   } = readOptions(typeof options === 'function' ? { check: options } : options)
@@ -51,7 +51,7 @@ export function input(options: Check | InputOptions): TypedMiddleware<{}> {
       })
       return next()
     },
-    ...(toolResults && {
+    ...(apply && {
       async tool(ctx, next) {
         const result = await next()
         const text = result.status === 'suspended' ? '' : textOf([result])

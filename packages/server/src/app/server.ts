@@ -35,7 +35,7 @@ export interface Server {
   /** Resolves when no run is active in this process. */
   idle(): Promise<void>
   /** The largest request body that any route accepts, in bytes. */
-  readonly maxBody: number
+  readonly maxBodyBytes: number
   /** The option `hosts`. */
   readonly hosts: readonly string[] | undefined
 }
@@ -67,7 +67,7 @@ export function server(
     fetch: async (request) =>
       notCached(await app.then((ready) => ready.fetch(request)).catch((error) => internalErrorResponse(error, host))),
     hosts: options.hosts,
-    maxBody: Math.max(host.maxBody, imageBody),
+    maxBodyBytes: Math.max(host.maxBodyBytes, imageBody),
     idle: () => host.runs.idle(),
     drain: async (drainOptions) => {
       checkDrainOptions(drainOptions)

@@ -18,7 +18,7 @@ interface CommonOptions {
    * Waits before another attempt, counted from 1. `retryAfter` has the milliseconds that the server asked for, up to 30,000, or 0.
    * @default 250 ms, doubled each time up to 5 seconds, with jitter, but at least `retryAfter`
    */
-  delay?: ((attempt: number, retryAfter: number) => Promise<void>) | undefined
+  backoff?: ((attempt: number, retryAfter: number) => Promise<void>) | undefined
   /** Times the delays, and the silence after which a connection counts as lost. @default `setTimeout` */
   clock?: Pick<Clock, 'after'> | undefined
 }
@@ -119,7 +119,7 @@ const optionKeys: KeysOf<CommonOptions & { agent: string }> = {
   headers: true,
   fetch: true,
   attempts: true,
-  delay: true,
+  backoff: true,
   clock: true,
 }
 
@@ -131,7 +131,7 @@ function createTransport(options: CommonOptions & { agent?: string }): Transport
     attempts = 10,
     clock = timers,
     fetch: customFetch = (url: string, init: RequestInit) => fetch(url, init),
-    delay: wait = (attempt, retryAfter) => backoff(clock, attempt, retryAfter),
+    backoff: wait = (attempt, retryAfter) => backoff(clock, attempt, retryAfter),
   } = options
   const basePath = agent === undefined ? '' : `/agents/${pathSegment(agent, 'the name of an agent')}`
   return { url: `${options.url.replace(/\/$/, '')}${basePath}`, headers, attempts, wait, clock, fetch: customFetch }

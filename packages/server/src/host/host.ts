@@ -56,7 +56,7 @@ export interface RunControl extends RunReader {
 
 /** The sizes, times and shares that bound requests and streams. */
 export interface Limits extends Runtime {
-  readonly maxBody: number
+  readonly maxBodyBytes: number
   readonly headersAfter: number
   readonly heartbeat: number
   readonly shares: Shares
@@ -121,11 +121,11 @@ export function createHost(agents: ReadonlyMap<string, ServedAgent>, options: Se
     steerLimit,
   }
   const runs = new Runs(runsOptions)
-  const { maxBody = 1_048_576, secret } = options
+  const { maxBodyBytes = 1_048_576, secret } = options
   const cursors = new Cursors(secret)
   const activeRequests = new ActiveRequests(agents, shares.requests)
   const slots = { files: new Slots(maxFileReads), sessions: new Slots(maxSessionReads) }
-  const bounds = { headersAfter, heartbeat, maxBody, shares, activeRequests, slots }
+  const bounds = { headersAfter, heartbeat, maxBodyBytes, shares, activeRequests, slots }
   return { agents, sessions, events, runs, metrics, clock, logger, options, cursors, ...bounds }
 }
 

@@ -22,9 +22,9 @@ export interface InspectorOptions {
    */
   state?: readonly string[] | 'all' | undefined
   /** The number of records in memory. A step of a turn has about 30. @default 200_000 */
-  records?: number | undefined
+  maxRecords?: number | undefined
   /** The size of the records in memory, in characters. The oldest are removed first. @default 33_554_432 */
-  size?: number | undefined
+  maxSize?: number | undefined
   /**
    * Another session store, such as that of production. Principals with access see its sessions in their tenant and may copy them to
    * sessions of their own on this server. Nothing in it changes. @default none
@@ -37,8 +37,8 @@ export interface InspectorOptions {
 const optionKeys: KeysOf<InspectorOptions> = {
   access: true,
   state: true,
-  records: true,
-  size: true,
+  maxRecords: true,
+  maxSize: true,
   readOnly: true,
   prices: true,
 }
@@ -60,7 +60,7 @@ export function inspector(options: InspectorOptions): Inspect {
       "inspector() needs access: (principal) => …, which returns 'own', 'tenant' or 'all'.",
     )
   if (options.readOnly !== undefined) checkReadOnlyStore(options.readOnly)
-  const log = new TraceLog({ records: options.records ?? 200_000, size: options.size ?? 32 * 1_048_576 })
+  const log = new TraceLog({ maxRecords: options.maxRecords ?? 200_000, maxSize: options.maxSize ?? 32 * 1_048_576 })
   const costOf = createPricing(options.prices)
 
   return {
@@ -81,7 +81,7 @@ export function inspector(options: InspectorOptions): Inspect {
           showsChanges,
           costOf,
         })
-        agent.use(onion({ as: 'server:inspect', turns: 50, onSpan }))
+        agent.use(onion({ as: 'server:inspect', maxTurns: 50, onSpan }))
       }
       return watchedEvents(events, log)
     },

@@ -15,9 +15,9 @@ export interface LoggedRecord {
 
 export interface TraceLogOptions {
   /** Most records. */
-  readonly records: number
+  readonly maxRecords: number
   /** Most characters of all records. */
-  readonly size: number
+  readonly maxSize: number
 }
 
 /** The last records of all turns, in order. */
@@ -59,8 +59,8 @@ export class TraceLog {
         this.#added += json.length
       })
     // Removed in blocks, because each removal moves the rest.
-    const { records, size } = this.#limits
-    if (this.#records.length > records * 1.1 || this.#added > size * 0.1) this.#trim()
+    const { maxRecords, maxSize } = this.#limits
+    if (this.#records.length > maxRecords * 1.1 || this.#added > maxSize * 0.1) this.#trim()
     const waiting = this.#waiting
     this.#waiting = []
     for (const resume of waiting) resume()
@@ -86,12 +86,12 @@ export class TraceLog {
   }
 
   #trim(): void {
-    const { records, size } = this.#limits
+    const { maxRecords, maxSize } = this.#limits
     let first = this.#records.length
-    for (let sum = 0; first > Math.max(0, this.#records.length - records); first--) {
+    for (let sum = 0; first > Math.max(0, this.#records.length - maxRecords); first--) {
       const { json } = this.#records[first - 1] as LoggedRecord
       sum += typeof json === 'string' ? json.length : 0
-      if (sum > size) break
+      if (sum > maxSize) break
     }
     this.#records = this.#records.slice(first)
     this.#added = 0

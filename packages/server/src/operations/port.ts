@@ -11,7 +11,7 @@ interface ChangeRun extends FindRun {
 
 interface MigrateRun extends ChangeRun {
   readonly to: string
-  readonly check?: boolean | undefined
+  readonly dryRun?: boolean | undefined
 }
 
 interface Conditions extends FindRun {
@@ -32,7 +32,7 @@ interface PageOf {
 
 interface BulkChange {
   readonly where: Conditions
-  readonly check?: boolean | undefined
+  readonly dryRun?: boolean | undefined
   readonly limit: number
   readonly to?: string | undefined
   readonly operator: string

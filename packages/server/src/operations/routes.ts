@@ -73,7 +73,7 @@ export const routes = {
     body: object({
       action: oneOf('stop', 'forceStop', 'retry', 'migrate'),
       where: object({ ...conditions, olderThan: optional(integer(0, longestAge)) }),
-      check: optional(flag()),
+      dryRun: optional(flag()),
       to: optional(text({ min: 1, max: 2000 })),
       reason: optional(reason),
     }),
@@ -138,7 +138,7 @@ export const routes = {
     summary: 'Move a durable run to the version of this process if its recorded steps fit',
     params,
     query: { tenant },
-    body: object({ to: text({ min: 1, max: 2000 }), check: optional(flag()), reason: optional(reason) }),
+    body: object({ to: text({ min: 1, max: 2000 }), dryRun: optional(flag()), reason: optional(reason) }),
     answers: { 200: 'OperatedMigration' },
   }),
   export: route({

@@ -30,7 +30,7 @@ const checks: Record<keyof ServerOptions, option.Check<unknown>> = {
   edits: oneOf('fork', 'reject'),
   headersAfter: notNegative,
   heartbeat: positive,
-  maxBody: positive,
+  maxBodyBytes: positive,
   limits: limitsCheck,
   inspect: object,
   operations: object,

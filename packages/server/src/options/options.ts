@@ -139,7 +139,7 @@ export interface ServerOptions {
   /** Milliseconds between two heartbeats in a stream without events. @default 15_000 */
   heartbeat?: number | undefined
   /** Largest request body in bytes. @default 1_048_576 */
-  maxBody?: number | undefined
+  maxBodyBytes?: number | undefined
   /** Limits of one process, with fair shares for tenants and users. @default see {@link ServerLimits} */
   limits?: ServerLimits | undefined
   /**

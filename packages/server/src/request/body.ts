@@ -13,11 +13,11 @@ export const imageBody = 8 * 1_048_576
  *
  * @throws AlliumError `request.media_type`, `request.too_large`, `request.invalid`
  */
-export async function readJson(request: Request, maxBody: number): Promise<unknown> {
+export async function readJson(request: Request, maxBodyBytes: number): Promise<unknown> {
   const type = request.headers.get('content-type')
   // A body without a type may still be empty.
   if (type !== null) checkType(type)
-  const text = await readText(request, maxBody)
+  const text = await readText(request, maxBodyBytes)
   if (text === '') return undefined
   checkType(type ?? '')
   return parse(text)
@@ -33,12 +33,15 @@ function checkType(type: string): void {
   )
 }
 
-async function readText(request: Request, maxBody: number): Promise<string> {
-  const tooLarge = () => requestError('request.too_large', `The body is larger than the limit of ${maxBody} bytes.`)
+async function readText(request: Request, maxBodyBytes: number): Promise<string> {
+  const tooLarge = () =>
+    requestError('request.too_large', `The body is larger than the limit of ${maxBodyBytes} bytes.`)
   const length = request.headers.get('content-length')
-  if (Number(length ?? 0) > maxBody) throw tooLarge()
+  if (Number(length ?? 0) > maxBodyBytes) throw tooLarge()
   try {
-    return length === null ? await readChunks(request, maxBody, tooLarge) : await readWhole(request, maxBody, tooLarge)
+    return length === null
+      ? await readChunks(request, maxBodyBytes, tooLarge)
+      : await readWhole(request, maxBodyBytes, tooLarge)
   } catch (error) {
     if (isAlliumError(error)) throw error
     // This also happens when the client disconnects, which is not a failure of the server.
@@ -47,22 +50,22 @@ async function readText(request: Request, maxBody: number): Promise<string> {
 }
 
 /** Reads a body whose length HTTP enforces. The Node.js adapter then creates neither a web stream nor a second request. */
-async function readWhole(request: Request, maxBody: number, tooLarge: () => Error): Promise<string> {
+async function readWhole(request: Request, maxBodyBytes: number, tooLarge: () => Error): Promise<string> {
   const bytes = await request.arrayBuffer()
   // A body parser in front of the server may have changed the length.
-  if (bytes.byteLength > maxBody) throw tooLarge()
+  if (bytes.byteLength > maxBodyBytes) throw tooLarge()
   return wholeDecoder.decode(bytes)
 }
 
 const wholeDecoder = new TextDecoder('utf-8', { fatal: true })
 
-async function readChunks(request: Request, maxBody: number, tooLarge: () => Error): Promise<string> {
+async function readChunks(request: Request, maxBodyBytes: number, tooLarge: () => Error): Promise<string> {
   if (request.body === null) return ''
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let [text, bytes] = ['', 0]
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength
-    if (bytes > maxBody) throw tooLarge()
+    if (bytes > maxBodyBytes) throw tooLarge()
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()

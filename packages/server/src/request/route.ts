@@ -17,7 +17,7 @@ export interface Route<P = unknown, Q = unknown, H = unknown, B = unknown> {
   readonly body: Schema<B> | undefined
   /** The name of the body's schema in the OpenAPI document. */
   readonly bodyName: string | undefined
-  /** Body limit in bytes, if the protocol needs more than the option `maxBody`. */
+  /** Body limit in bytes, if the protocol needs more than the option `maxBodyBytes`. */
   readonly minBody: number
   /** The schema of each answer by status: a name in the OpenAPI document, or null for no body. */
   readonly answers: Readonly<Record<number, string | null>>
@@ -87,19 +87,19 @@ export type RequestOf<R> =
 export async function readRequest<R extends Route>(
   c: Ctx,
   { params, query, headers, body, minBody }: R,
-  maxBody: number,
+  maxBodyBytes: number,
 ): Promise<RequestOf<R>> {
   const parts = {
     params: parsed(params, c.req.param() as Record<string, string>, 'path'),
     query: parsed(query, queryOf(c.req.url), 'query'),
     headers: parsed(headers, c.req.header(), 'header'),
   }
-  const parsedBody = body === undefined ? undefined : await readBody(c.req.raw, body, Math.max(minBody, maxBody))
+  const parsedBody = body === undefined ? undefined : await readBody(c.req.raw, body, Math.max(minBody, maxBodyBytes))
   return { ...parts, body: parsedBody } as RequestOf<R>
 }
 
-async function readBody(request: Request, body: Schema<unknown>, maxBody: number): Promise<unknown> {
-  const value = await readJson(request, maxBody)
+async function readBody(request: Request, body: Schema<unknown>, maxBodyBytes: number): Promise<unknown> {
+  const value = await readJson(request, maxBodyBytes)
   if (value !== undefined || body.optional) return parsed(body, value, 'body')
   throw violation({ source: 'body' }, body.expected, value)
 }

@@ -36,11 +36,11 @@ export class Router {
     return (route, handler) => {
       const path = `${prefix}${route.path}`
       this.served.push({ path, route })
-      const { maxBody } = this.#limits
+      const { maxBodyBytes } = this.#limits
       this.#app.on(
         route.method.toUpperCase(),
         path,
-        withErrorHandling(this.#limits)((c) => handler(c, () => readRequest(c, route, maxBody))),
+        withErrorHandling(this.#limits)((c) => handler(c, () => readRequest(c, route, maxBodyBytes))),
       )
     }
   }

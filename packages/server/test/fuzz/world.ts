@@ -44,7 +44,7 @@ export async function worldOf(): Promise<World> {
   const host = createHost(new Map([[agent.name, agent as never]]), {
     ...options,
     ...protocols,
-    maxBody: 300_000,
+    maxBodyBytes: 300_000,
     canRead,
   })
   const served: ServedRoute[] = []

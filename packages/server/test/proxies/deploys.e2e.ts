@@ -43,7 +43,7 @@ class Reader {
   constructor(url: string) {
     const headers = () => ({ authorization: 'ann' })
     const delay = () => new Promise<void>((resolve) => setTimeout(resolve, 50))
-    this.#session = createClient<Agent>({ url, headers, delay, attempts: 1000 }).session('a') as ClientSession
+    this.#session = createClient<Agent>({ url, headers, backoff: delay, attempts: 1000 }).session('a') as ClientSession
   }
 
   async read(): Promise<void> {

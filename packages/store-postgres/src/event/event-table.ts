@@ -26,17 +26,17 @@ const runMatches = 'r.tenant = $1 and r.owner = $2 and r.agent = $3 and r.sessio
 /** Events of runs in Postgres. Each operation is one statement, and no connection keeps any state. */
 export class PostgresEvents implements EventTable {
   readonly #db: Database
-  readonly #eventTtl: number
+  readonly #eventRetention: number
 
-  constructor(db: Database, eventTtl: number) {
+  constructor(db: Database, eventRetention: number) {
     this.#db = db
-    this.#eventTtl = eventTtl
+    this.#eventRetention = eventRetention
   }
 
   async append(...[run, epoch, batch, options]: Parameters<EventTable['append']>): Promise<AppendOutcome> {
     const { end, mustExist, request, by, write } = options
     const { id = null, count = 0, body = null } = batch ?? {}
-    const values = [...runKeyParts(run), epoch, request, id, count, body, end, this.#eventTtl]
+    const values = [...runKeyParts(run), epoch, request, id, count, body, end, this.#eventRetention]
     const writer = await writerSince(this.#db, by)
     const blobs = write === undefined ? [] : [write.id, write.digests]
     const sql = this.#appendSql(mustExist, write !== undefined)
@@ -50,7 +50,7 @@ export class PostgresEvents implements EventTable {
     const rows = await this.#db.queryIdempotent(
       `select e.* from ${s}.event_runs r join ${s}.events e on e.run = r.run
        where ${runMatches} and ${this.#isRetained('$6')} and e.first + e.count > $7 order by e.first limit ${pageSize}`,
-      ...[...runKeyParts(run), this.#eventTtl, after + 1],
+      ...[...runKeyParts(run), this.#eventRetention, after + 1],
     )
     return rows.map(batchFromRow)
   }
@@ -63,7 +63,7 @@ export class PostgresEvents implements EventTable {
        join ${this.#db.s}.event_runs r
        on r.tenant = k.tenant and r.owner = k.owner and r.agent = k.agent and r.session = k.session and r.turn_id = k.turn_id
        where ${this.#isRetained('$6')}`,
-      ...[...columnsOf(5, runs.map(runKeyParts)), this.#eventTtl],
+      ...[...columnsOf(5, runs.map(runKeyParts)), this.#eventRetention],
     )
     const headsByIndex = new Map(rows.map((row) => [Number(row.place), headOf(row)]))
     return runs.map((_, i) => headsByIndex.get(i + 1))
@@ -73,20 +73,20 @@ export class PostgresEvents implements EventTable {
     const [row] = await this.#db.queryIdempotent(
       `select r.turn_id, r.seq, r.ended_at from ${this.#db.s}.event_runs r where r.tenant = $1 and r.owner = $2
        and r.agent = $3 and r.session = $4 and ${this.#isRetained('$5')} order by r.run desc limit 1`,
-      ...[...sessionKeyParts(checkSessionKey(key)), this.#eventTtl],
+      ...[...sessionKeyParts(checkSessionKey(key)), this.#eventRetention],
     )
     return row && { turnId: String(row.turn_id), seq: Number(row.seq), ended: row.ended_at !== null }
   }
 
   async addSignal(run: RunKey, id: string | null, body: Uint8Array | null): Promise<boolean> {
-    return (await this.#db.call('add_signal', ...runKeyParts(run), this.#eventTtl, id, body)) === true
+    return (await this.#db.call('add_signal', ...runKeyParts(run), this.#eventRetention, id, body)) === true
   }
 
   async listen(run: RunKey): Promise<number | undefined> {
     const [row] = await this.#db.queryIdempotent(
       `update ${this.#db.s}.event_runs r set listener = r.listener + 1
        where ${runMatches} and ${this.#isRetained('$6')} returning r.listener`,
-      ...[...runKeyParts(run), this.#eventTtl],
+      ...[...runKeyParts(run), this.#eventRetention],
     )
     return row && Number(row.listener)
   }

@@ -92,7 +92,7 @@ export function agentOn(given: Opened, job: Job, { reach = () => {}, redis }: Sc
   })
   return new Agent({ model: billedModel(job, reach), tools: [pay], approvals: { secret: 'chaos' } })
     .use(persist({ store: watched(store.sessions, reach, job, () => isPaying), lease }))
-    .use(budget({ limit: 1e9, unit: 'tokens', account: () => account, ledger: store.ledger }))
+    .use(budget({ limit: 1e9, unit: 'tokens', per: () => account, ledger: store.ledger }))
     .use(limited(redis))
     .use(reaching(job, reach)) as Agent
 }

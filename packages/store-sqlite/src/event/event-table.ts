@@ -31,10 +31,10 @@ export class SqliteEvents implements EventTable {
   readonly #runs: EventRuns
   readonly #appender: EventAppender
 
-  constructor(parts: StoreParts, eventTtl: number) {
+  constructor(parts: StoreParts, eventRetention: number) {
     const { db, clock } = parts
     this.#db = db
-    this.#runs = new EventRuns(db, () => ({ ended: clock.now() - eventTtl, abandoned: clock.now() - month }))
+    this.#runs = new EventRuns(db, () => ({ ended: clock.now() - eventRetention, abandoned: clock.now() - month }))
     this.#appender = new EventAppender(parts, this.#runs)
   }
 

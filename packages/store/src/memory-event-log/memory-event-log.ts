@@ -9,16 +9,16 @@ import { LoggedRuns } from './logged-runs.ts'
 export interface MemoryEventLogOptions {
   clock?: Clock
   /** How long the events of a run are kept after its end, in milliseconds. @default 1 hour */
-  eventTtl?: number
+  eventRetention?: number
 }
 
-const optionKeys: KeysOf<MemoryEventLogOptions> = { clock: true, eventTtl: true }
+const optionKeys: KeysOf<MemoryEventLogOptions> = { clock: true, eventRetention: true }
 
 /** Stores copies of run events in this process. For tests, and for servers with a single process. */
 export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   checkOptions(options, optionKeys, 'memoryEventLog()', 'options.invalid')
-  const { clock = systemClock, eventTtl = 3_600_000 } = options
-  const runs = new LoggedRuns(clock, eventTtl)
+  const { clock = systemClock, eventRetention = 3_600_000 } = options
+  const runs = new LoggedRuns(clock, eventRetention)
   const erasures = new MemoryErasures()
   return {
     async append(run, epoch, events, { end = false, mustExist = false, by } = {}) {

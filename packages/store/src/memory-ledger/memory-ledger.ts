@@ -11,20 +11,20 @@ export interface MemoryLedgerOptions {
    * How many accounts to keep before removing those whose window is over. The amount that other accounts have spent is never
    * forgotten: if there are more of them than this, the ledger logs a warning. @default 100_000
    */
-  accounts?: number | undefined
+  maxAccounts?: number | undefined
   /** How long a settled reservation is remembered, in milliseconds, so that a replay posts nothing twice. @default 600_000 */
-  settledFor?: number | undefined
+  settledRetention?: number | undefined
   /** Maximum settled reservations to remember, over all accounts; half of them if the rest is much older. @default 200_000 */
-  settled?: number | undefined
+  maxSettled?: number | undefined
   clock?: Pick<Clock, 'now'> | undefined
   /** @default the console */
   logger?: Logger | undefined
 }
 
 const optionKeys: KeysOf<MemoryLedgerOptions> = {
-  accounts: true,
-  settledFor: true,
-  settled: true,
+  maxAccounts: true,
+  settledRetention: true,
+  maxSettled: true,
   clock: true,
   logger: true,
 }
@@ -54,14 +54,14 @@ class MemoryLedger {
   #warnAt: number
 
   constructor(options: MemoryLedgerOptions) {
-    const { accounts = 100_000, settledFor = 600_000, settled = 200_000 } = options
+    const { maxAccounts = 100_000, settledRetention = 600_000, maxSettled = 200_000 } = options
     const { clock = systemClock, logger = consoleLogger } = options
-    this.#settled = new SettledIds(settledFor, settled)
+    this.#settled = new SettledIds(settledRetention, maxSettled)
     this.#clock = clock
     this.#warn = safeLogger(logger).warn
-    this.#maxAccounts = accounts
-    this.#sweepAt = accounts
-    this.#warnAt = accounts
+    this.#maxAccounts = maxAccounts
+    this.#sweepAt = maxAccounts
+    this.#warnAt = maxAccounts
   }
 
   reserve(request: Parameters<Ledger['reserve']>[0]): Reservation | undefined {

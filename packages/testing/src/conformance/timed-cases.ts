@@ -8,7 +8,7 @@ interface TimedOptions<Parts> {
   reopen?(parts: Parts, given: { clock: ManualClock }): Parts | Promise<Parts>
   close?(parts: Parts): unknown
   lease?: number | undefined
-  delay?(ms: number): Promise<void>
+  sleep?(ms: number): Promise<void>
   skip?: Readonly<Record<string, string>> | undefined
 }
 
@@ -20,7 +20,7 @@ interface Timed<Parts> {
   wait(ms: number): Promise<void>
 }
 
-const known = { reopen: true, close: true, lease: true, delay: true, skip: true } as const
+const known = { reopen: true, close: true, lease: true, sleep: true, skip: true } as const
 
 /** Returns the cases of such a suite. @param caller its function, for messages @throws TypeError when `skip` names no case */
 export function timedCases<Parts extends object>(
@@ -30,7 +30,7 @@ export function timedCases<Parts extends object>(
   options: TimedOptions<Parts>,
 ): ConformanceCase[] {
   checkOptions(options, known, caller, 'options.invalid')
-  const { reopen, close, lease = 1000, delay, skip = {} } = options
+  const { reopen, close, lease = 1000, sleep, skip = {} } = options
   checkSkips(skip, Object.keys(cases))
   return Object.entries(cases).map(([name, run]) => ({
     name,
@@ -40,7 +40,7 @@ export function timedCases<Parts extends object>(
       const parts = await makeStore({ clock })
       const other = (await reopen?.(parts, { clock })) ?? parts
       try {
-        await run({ ...parts, other, lease, wait: delay ?? ((ms) => clock.advance(ms)) })
+        await run({ ...parts, other, lease, wait: sleep ?? ((ms) => clock.advance(ms)) })
       } finally {
         if (other !== parts) await close?.(other)
         await close?.(parts)

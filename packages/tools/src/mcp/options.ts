@@ -97,7 +97,7 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
   ),
   sampling: option.either(
     option.flag,
-    option.shape<McpSamplingOptions>({ model: option.any, maxTokens: option.whole(1), perCall: option.whole(1) }),
+    option.shape<McpSamplingOptions>({ model: option.any, maxOutputTokens: option.whole(1), perCall: option.whole(1) }),
   ),
   timeout: option.number({ above: 0 }),
   connectTimeout: option.number({ above: 0 }),

@@ -19,7 +19,7 @@ export interface McpSamplingOptions {
   /** The model that answers. @default the agent's model */
   model?: ModelRef | undefined
   /** The maximum output tokens of one answer, whatever the server requests. @default 4096 */
-  maxTokens?: number | undefined
+  maxOutputTokens?: number | undefined
   /** The maximum number of answers in one tool call. @default 10 */
   perCall?: number | undefined
 }
@@ -74,7 +74,7 @@ export class Sampling {
   }
 
   #settingsOf({ maxTokens, temperature, stopSequences }: SamplingRequest): Settings {
-    const { maxTokens: maxOutputTokens = 4096 } = this.#options
+    const { maxOutputTokens = 4096 } = this.#options
     return {
       maxOutputTokens: Math.min(maxTokens, maxOutputTokens),
       ...(temperature !== undefined && { temperature }),

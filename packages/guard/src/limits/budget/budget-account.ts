@@ -10,7 +10,7 @@ interface AccountRules {
   /** Names the account in place of `per` and `window`. */
   readonly account: ((ctx: ModelContext) => string) | undefined
   /** Milliseconds. */
-  readonly holdFor: number
+  readonly lease: number
 }
 
 /** Returns the id and the account of a call's reservation, and the milliseconds until the account ends. */
@@ -18,13 +18,13 @@ export function reservationOf(
   ctx: ModelContext,
   rules: AccountRules,
 ): { id: string; account: string; endsIn?: number } {
-  const { account, window, holdFor } = rules
+  const { account, window, lease } = rules
   const id = `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`
   if (account !== undefined) return { id, account: account(ctx) }
   if (window === undefined) return { id, account: accountName(ctx, rules) }
   // A turn that continues past its window is still charged to it while it holds a reservation there.
   const remaining = ctx.startedAt + remainingInWindow(window, ctx.startedAt) - ctx.clock.now()
-  return { id, account: accountName(ctx, rules), endsIn: remaining > 0 ? remaining : holdFor }
+  return { id, account: accountName(ctx, rules), endsIn: remaining > 0 ? remaining : lease }
 }
 
 /** Closes the account of a turn that has ended. A suspended turn keeps its account. */

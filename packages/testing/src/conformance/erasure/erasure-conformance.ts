@@ -17,7 +17,7 @@ export interface ErasureConformanceOptions {
   /** Returns milliseconds since the epoch, for a store with a separate clock. @default that of the clock */
   now?(): number
   /** Lets time pass, for such a store. @default advances the clock */
-  delay?(ms: number): Promise<void>
+  sleep?(ms: number): Promise<void>
   /** The seed of the random erasures; the same seed gives the same erasures. @default 1 */
   seed?: number | undefined
   /** Cases that cannot hold, each with its reason. */
@@ -38,7 +38,7 @@ export function erasureCases(makeStore: MakeErasableStore, options: ErasureConfo
       const clock = manualClock()
       const store = await makeStore({ clock })
       const now = options.now ?? (() => clock.now())
-      const wait = options.delay ?? ((ms) => clock.advance(ms))
+      const wait = options.sleep ?? ((ms) => clock.advance(ms))
       try {
         await run({ store, lease, seed, now, wait, contents: async () => contents?.(store) })
       } finally {

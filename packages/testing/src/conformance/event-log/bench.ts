@@ -8,7 +8,7 @@ export interface EventLogBench {
   /** The same events as another process sees them; the log itself if it cannot be opened again. */
   other: EventLog
   /** Retention of a run after its end, in milliseconds. */
-  eventTtl: number
+  eventRetention: number
   /** Lets time pass. */
   wait(ms: number): Promise<void>
 }
@@ -26,12 +26,16 @@ export const run: RunKey = { key: chat, turnId: 'chat:1' }
 const pauses = [...Array<number>(400).fill(0), ...Array<number>(50).fill(0.01), ...Array<number>(20).fill(0.015)]
 
 /** Waits for a promise that must settle before the run expires. */
-export async function withinTtl<T>({ wait, eventTtl }: EventLogBench, promise: Promise<T>, claim: string): Promise<T> {
+export async function withinTtl<T>(
+  { wait, eventRetention }: EventLogBench,
+  promise: Promise<T>,
+  claim: string,
+): Promise<T> {
   const timedOut = Symbol('nothing yet')
   const coming = checkResolves(promise, claim)
   coming.catch(() => {})
   for (const pause of pauses) {
-    const outcome = await Promise.race([coming, wait(eventTtl * pause).then((): typeof timedOut => timedOut)])
+    const outcome = await Promise.race([coming, wait(eventRetention * pause).then((): typeof timedOut => timedOut)])
     if (outcome !== timedOut) return outcome as T
   }
   throw new Nonconformance(`${claim}, but nothing arrived.`)
@@ -39,13 +43,13 @@ export async function withinTtl<T>({ wait, eventTtl }: EventLogBench, promise: P
 
 /** Waits equally long until a condition holds. */
 export async function until(
-  { wait, eventTtl }: EventLogBench,
+  { wait, eventRetention }: EventLogBench,
   condition: () => boolean | Promise<boolean>,
   claim: string,
 ): Promise<void> {
   for (const pause of pauses) {
     if (await condition()) return
-    await wait(eventTtl * pause)
+    await wait(eventRetention * pause)
   }
   check(await condition(), `${claim}, but it did not`)
 }

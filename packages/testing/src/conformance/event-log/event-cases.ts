@@ -113,7 +113,7 @@ export const eventCases: EventLogCases = {
     ])
     for (const [i, of] of runs.entries()) await log.append(of, 1, [i])
     for (const [i, of] of runs.entries()) {
-      // Ended one by one: where a server's clock counts, a slow machine may not read all of them within `eventTtl`.
+      // Ended one by one: where a server's clock counts, a slow machine may not read all of them within `eventRetention`.
       await log.append(of, 1, [], { end: true })
       checkEqual(await eventsIn(bench, other, of), [i], `${JSON.stringify(of)} has only its own events`)
     }
@@ -135,15 +135,15 @@ export const eventCases: EventLogCases = {
   },
 
   async 'keeps a run for a while after its end, and forgets it then'(bench) {
-    const { log, other, eventTtl, wait } = bench
+    const { log, other, eventRetention, wait } = bench
     const lasting: RunKey = { key: { ...chat, sessionId: 'lasting' }, turnId: 'lasting:1' }
     await log.append(lasting, 1, ['begun'])
     await log.append(run, 1, ['one'])
-    await wait(eventTtl * 2)
+    await wait(eventRetention * 2)
     await log.append(run, 1, ['two'], { end: true })
-    await wait(eventTtl / 2)
+    await wait(eventRetention / 2)
     checkEqual(await eventsIn(bench, other), ['one', 'two'], 'The retention starts at the end of the run')
-    await wait(eventTtl)
+    await wait(eventRetention)
     checkEqual(await eventsIn(bench, other), [], 'After its time a run has no events')
     checkEqual(await other.latest(chat), undefined, 'and is not the latest of its session')
     await log.append(lasting, 1, ['ended'], { end: true })

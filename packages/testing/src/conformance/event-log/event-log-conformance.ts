@@ -9,25 +9,31 @@ import { eventCases } from './event-cases.ts'
 import { readerCases } from './reader-cases.ts'
 import { signalCases } from './signal-cases.ts'
 
-/** Creates an empty log for one case, which keeps ended runs for `eventTtl` milliseconds of this clock. */
-export type MakeEventLog = (given: { clock: ManualClock; eventTtl: number }) => EventLog | Promise<EventLog>
+/** Creates an empty log for one case, which keeps ended runs for `eventRetention` milliseconds of this clock. */
+export type MakeEventLog = (given: { clock: ManualClock; eventRetention: number }) => EventLog | Promise<EventLog>
 
 export interface EventLogConformanceOptions {
   /** Opens the log's data again, as another process would. @default the log itself */
-  reopen?(log: EventLog, given: { clock: ManualClock; eventTtl: number }): EventLog | Promise<EventLog>
+  reopen?(log: EventLog, given: { clock: ManualClock; eventRetention: number }): EventLog | Promise<EventLog>
   /** Closes everything that a case has opened. */
   close?(log: EventLog): unknown
   /** Retention of a run after its end, in milliseconds. @default 1000 */
-  eventTtl?: number
+  eventRetention?: number
   /** Lets time pass, for a log that uses its server's clock: a real sleep. @default advances the clock */
-  delay?(ms: number): Promise<void>
+  sleep?(ms: number): Promise<void>
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>>
 }
 
 const cases = { ...eventCases, ...eventBlobCases, ...readerCases, ...signalCases }
 
-const known: KeysOf<EventLogConformanceOptions> = { reopen: true, close: true, eventTtl: true, delay: true, skip: true }
+const known: KeysOf<EventLogConformanceOptions> = {
+  reopen: true,
+  close: true,
+  eventRetention: true,
+  sleep: true,
+  skip: true,
+}
 
 /**
  * Returns the rules for every {@link EventLog}, as cases. {@link eventLogConformance} registers them. @throws TypeError when `skip` names
@@ -62,14 +68,14 @@ export function eventLogConformance({
 
 async function withBench(
   makeLog: MakeEventLog,
-  { reopen, close, eventTtl = 1000, delay }: EventLogConformanceOptions,
+  { reopen, close, eventRetention = 1000, sleep }: EventLogConformanceOptions,
   run: (bench: EventLogBench) => Promise<void>,
 ): Promise<void> {
-  const given = { clock: manualClock(), eventTtl }
+  const given = { clock: manualClock(), eventRetention }
   const log = await makeLog(given)
   const other = (await reopen?.(log, given)) ?? log
   try {
-    await run({ log, other, eventTtl, wait: delay ?? ((ms) => given.clock.advance(ms)) })
+    await run({ log, other, eventRetention, wait: sleep ?? ((ms) => given.clock.advance(ms)) })
   } finally {
     if (other !== log) await close?.(other)
     await close?.(log)

@@ -40,7 +40,7 @@ export const signalCases: EventLogCases = {
     })
     await other.signal(run, steer('dealt'))
     await until(bench, () => first.length === 1, 'A listener receives the signals of its run')
-    await bench.wait(bench.eventTtl / 4) // a log may store the acknowledgment later
+    await bench.wait(bench.eventRetention / 4) // a log may store the acknowledgment later
     for (const id of ['refused', 'late']) await other.signal(run, steer(id))
     await until(bench, () => first.length === 3, 'A listener receives all signals of its run')
     const second = await listen(other, () => new Promise(() => {}))

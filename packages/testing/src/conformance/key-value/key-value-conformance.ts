@@ -16,12 +16,12 @@ export interface KeyValueConformanceOptions {
   /** How long a value of a case lasts, in milliseconds. @default 1000 */
   ttl?: number | undefined
   /** Lets time pass, for a store that uses its server's clock: a real sleep. @default advances the clock */
-  delay?(ms: number): Promise<void>
+  sleep?(ms: number): Promise<void>
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>> | undefined
 }
 
-const known: KeysOf<KeyValueConformanceOptions> = { reopen: true, close: true, ttl: true, delay: true, skip: true }
+const known: KeysOf<KeyValueConformanceOptions> = { reopen: true, close: true, ttl: true, sleep: true, skip: true }
 
 /**
  * Returns the rules for every {@link KeyValue}, as cases. {@link keyValueConformance} registers them. @throws TypeError when `skip` names
@@ -56,14 +56,14 @@ export function keyValueConformance({
 
 async function withBench(
   makeKeyValue: MakeKeyValue,
-  { reopen, close, ttl = 1000, delay }: KeyValueConformanceOptions,
+  { reopen, close, ttl = 1000, sleep }: KeyValueConformanceOptions,
   run: (bench: KeyValueBench) => Promise<void>,
 ): Promise<void> {
   const clock = manualClock()
   const values = await makeKeyValue({ clock })
   const other = (await reopen?.(values)) ?? values
   try {
-    await run({ values, other, ttl, wait: delay ?? ((ms) => clock.advance(ms)) })
+    await run({ values, other, ttl, wait: sleep ?? ((ms) => clock.advance(ms)) })
   } finally {
     if (other !== values) await close?.(other)
     await close?.(values)

@@ -61,9 +61,9 @@ export function makeBench(options: LayerUnderTest, scene: Scene = {}): Bench {
     logger: { warn() {}, error() {} },
     orderCheck: 'off',
     toolTimeout: 1e12,
-    ...options.agent,
+    ...options.agentOptions,
     ...scene.agent,
-    tools: [tool, ...(options.tools ?? []), ...(options.agent?.tools ?? [])],
+    tools: [tool, ...(options.tools ?? []), ...(options.agentOptions?.tools ?? [])],
   })
   agent.use([watchLayer(layer, calls), ...outside])
   agent.use(layer as Middleware, options.config)

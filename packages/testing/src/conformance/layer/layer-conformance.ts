@@ -39,7 +39,7 @@ const known: KeysOf<LayerConformanceOptions> = {
   tools: true,
   principal: true,
   context: true,
-  agent: true,
+  agentOptions: true,
   skip: true,
   strict: true,
   warn: true,

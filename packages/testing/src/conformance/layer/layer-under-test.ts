@@ -15,7 +15,7 @@ export interface LayerUnderTest {
   principal?: object | undefined
   context?: unknown | undefined
   /** Additional options of the agents, such as instructions. The suite sets the clock. */
-  agent?: Omit<Partial<AgentOptions>, 'model' | 'clock'> | undefined
+  agentOptions?: Omit<Partial<AgentOptions>, 'model' | 'clock'> | undefined
   /** Fails if `order` is missing; otherwise that is a warning. @default false */
   strict?: boolean | undefined
   /** Receives warnings. @default console.warn */

@@ -14,9 +14,9 @@ export interface LedgerConformanceOptions {
   /** Closes everything that a case has opened. */
   close?(ledger: Ledger): unknown
   /** The duration of a hold that is supposed to expire, in milliseconds. @default 1000 */
-  ttl?: number | undefined
-  /** Lets time pass, for a ledger that uses its server's clock: a real sleep, with a short `ttl`. @default advances the clock */
-  delay?(ms: number): Promise<void>
+  lease?: number | undefined
+  /** Lets time pass, for a ledger that uses its server's clock: a real sleep, with a short `lease`. @default advances the clock */
+  sleep?(ms: number): Promise<void>
   /** The seed of the random posts; the same seed gives the same posts. @default 1 */
   seed?: number | undefined
   /** Cases that cannot hold, each with its reason. */
@@ -26,8 +26,8 @@ export interface LedgerConformanceOptions {
 const known: KeysOf<LedgerConformanceOptions> = {
   reopen: true,
   close: true,
-  ttl: true,
-  delay: true,
+  lease: true,
+  sleep: true,
   seed: true,
   skip: true,
 }
@@ -38,18 +38,18 @@ const known: KeysOf<LedgerConformanceOptions> = {
  */
 export function ledgerCases(makeLedger: MakeLedger, options: LedgerConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, known, 'ledgerCases()', 'options.invalid')
-  const { reopen, close, seed = 1, ttl = 1000, skip = {} } = options
+  const { reopen, close, seed = 1, lease = 1000, skip = {} } = options
   checkSkips(skip, Object.keys(ledgerCaseList))
   return Object.entries(ledgerCaseList).map(([name, run]) => ({
     name,
     ...(skip[name] !== undefined && { skip: skip[name] }),
     async run() {
       const clock = manualClock()
-      const wait = options.delay ?? ((ms) => clock.advance(ms))
+      const wait = options.sleep ?? ((ms) => clock.advance(ms))
       const ledger = await makeLedger({ clock })
       const other = (await reopen?.(ledger)) ?? ledger
       try {
-        await run({ ledger, other, seed, ttl, wait })
+        await run({ ledger, other, seed, ttl: lease, wait })
       } finally {
         if (other !== ledger) await close?.(other)
         await close?.(ledger)

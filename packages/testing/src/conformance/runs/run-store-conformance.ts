@@ -21,7 +21,7 @@ export interface RunStoreConformanceOptions {
   /** The duration of a lease, in milliseconds. @default 1000 */
   lease?: number | undefined
   /** Lets time pass, for a store with a separate clock. @default advances the clock that `makeStore` receives */
-  delay?(ms: number): Promise<void>
+  sleep?(ms: number): Promise<void>
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>> | undefined
 }

@@ -16,7 +16,7 @@ export interface ScheduleStoreConformanceOptions {
   /** The duration of a claim, in milliseconds. @default 1000 */
   lease?: number | undefined
   /** Lets time pass, for a store with a separate clock. @default advances the clock that `makeStore` receives */
-  delay?(ms: number): Promise<void>
+  sleep?(ms: number): Promise<void>
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>> | undefined
 }

@@ -15,7 +15,7 @@ export interface SealedConformanceOptions {
   /** The duration of a lease, in milliseconds. @default 1000 */
   lease?: number | undefined
   /** Lets time pass, for a store with a separate clock. @default advances the clock */
-  delay?(ms: number): Promise<void>
+  sleep?(ms: number): Promise<void>
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>> | undefined
 }
@@ -27,7 +27,7 @@ export interface SealedConformanceOptions {
  * @throws TypeError when `skip` names no case
  */
 export function sealedCases(makeStore: MakeSealedStore, options: SealedConformanceOptions = {}): ConformanceCase[] {
-  const { parts = ['sessions', 'events', 'runs', 'schedules'], close, lease = 1000, delay, skip = {} } = options
+  const { parts = ['sessions', 'events', 'runs', 'schedules'], close, lease = 1000, sleep, skip = {} } = options
   checkSkips(skip, Object.keys(sealedCaseList))
   const applying = Object.entries(sealedCaseList).filter(([, { needs }]) => parts.includes(needs))
   return applying.map(([name, { run }]) => ({
@@ -37,7 +37,7 @@ export function sealedCases(makeStore: MakeSealedStore, options: SealedConforman
       const [clock, seals] = [manualClock(), new FailingSeals()]
       const made = await makeStore({ clock, encrypt: seals })
       try {
-        await run({ parts: made, seals, lease, wait: delay ?? ((ms) => clock.advance(ms)) })
+        await run({ parts: made, seals, lease, wait: sleep ?? ((ms) => clock.advance(ms)) })
       } finally {
         await close?.(made)
       }

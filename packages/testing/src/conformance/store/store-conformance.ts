@@ -32,7 +32,7 @@ export interface StoreConformanceOptions {
   /** The duration of a lease, in milliseconds. @default 1000 */
   lease?: number | undefined
   /** Lets time pass, for a store that uses its server's clock: a real sleep, with a short `lease`. @default advances the clock */
-  delay?(ms: number): Promise<void>
+  sleep?(ms: number): Promise<void>
   /** The seed of the random operations; the same seed gives the same operations. @default 1 */
   seed?: number | undefined
   /** Cases that cannot hold, each with its reason. */
@@ -43,7 +43,7 @@ const known: KeysOf<StoreConformanceOptions> = {
   reopen: true,
   close: true,
   lease: true,
-  delay: true,
+  sleep: true,
   seed: true,
   skip: true,
 }
@@ -101,14 +101,14 @@ export function storeConformance({
 
 async function withBench(
   makeStore: MakeStore,
-  { reopen, close, lease = 1000, delay }: StoreConformanceOptions,
+  { reopen, close, lease = 1000, sleep }: StoreConformanceOptions,
   run: (bench: StoreBench) => Promise<void>,
 ): Promise<void> {
   const clock = manualClock()
   const store = await makeStore({ clock })
   const other = (await reopen?.(store, { clock })) ?? store
   try {
-    await run({ store, other, lease, wait: delay ?? ((ms) => clock.advance(ms)) })
+    await run({ store, other, lease, wait: sleep ?? ((ms) => clock.advance(ms)) })
   } finally {
     if (other !== store) await close?.(other)
     await close?.(store)

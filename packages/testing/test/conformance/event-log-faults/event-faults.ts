@@ -91,12 +91,12 @@ export const eventFaults: readonly Fault[] = [
   ['tells the first run of a session', tellsFirst, 'tells the run of a session that was opened last'],
   [
     'forgets nothing',
-    (_, { clock }) => memoryEventLog({ clock, eventTtl: Number.POSITIVE_INFINITY }),
+    (_, { clock }) => memoryEventLog({ clock, eventRetention: Number.POSITIVE_INFINITY }),
     'keeps a run for a while after its end, and forgets it then',
   ],
   [
     'forgets a run at its end',
-    (_, { clock }) => memoryEventLog({ clock, eventTtl: 0 }),
+    (_, { clock }) => memoryEventLog({ clock, eventRetention: 0 }),
     'keeps a run for a while after its end, and forgets it then',
   ],
   [

@@ -2,7 +2,7 @@ import type { EventLog, LoggedEvent } from '@allium/store'
 import type { ManualClock } from '../../../src/index.ts'
 
 /** What a log does wrong, in front of one that does right. */
-export type Breaks = (log: EventLog, given: { clock: ManualClock; eventTtl: number }) => Partial<EventLog>
+export type Breaks = (log: EventLog, given: { clock: ManualClock; eventRetention: number }) => Partial<EventLog>
 
 /** A fault that an event log may have, and the case that must find it. */
 export type Fault = readonly [fault: string, breaks: Breaks, found: string]
