@@ -51,7 +51,7 @@ layerConformance({
   layer: () => files({ root: '.', pathArgs: { work: ['path'] } }),
   ...suite,
 })
-layerConformance({ layer: () => input({ check: () => true, apply: true }), ...suite })
+layerConformance({ layer: () => input({ check: () => true, apply: ['input', 'toolResults'] }), ...suite })
 layerConformance({ layer: () => output(() => true), ...suite })
 layerConformance({ layer: () => flow(), ...suite })
 layerConformance({ layer: () => injection({ secret: 'k' }), ...suite })

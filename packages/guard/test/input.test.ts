@@ -38,7 +38,7 @@ describe('guard.input', () => {
   it('checks results of tools where it is told to', async () => {
     const check = (text: string) => (text.includes('work') ? { replace: 'Nothing.' } : true)
     const steps = [calling(['work']), 'Done.']
-    const { agent } = scene(steps, [input({ check, apply: true })], { tools: ['work'] })
+    const { agent } = scene(steps, [input({ check, apply: ['input', 'toolResults'] })], { tools: ['work'] })
     expect(told(await agent.run('go'))).toEqual(['Nothing.'])
     const off = scene(steps, [input(check)], { tools: ['work'] })
     expect(told(await off.agent.run('go'))).toEqual(['work 1'])

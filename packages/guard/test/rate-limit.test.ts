@@ -66,9 +66,16 @@ describe('guard.rateLimit', () => {
     expect((await broken.agent.run('hi')).code).toBe('guard.failed')
   })
 
-  it.each(['user', 'tenant'] as const)('names its option key where the %s is missing', async (per) => {
+  it.each(['user', 'tenant'] as const)('says that per can be a function where the %s is missing', async (per) => {
     const { agent } = scene(answers, [rateLimit({ limit: 1, per })])
-    await expect(agent.run('hi')).rejects.toThrow(/ or pass a key\(ctx\)/)
+    await expect(agent.run('hi')).rejects.toThrow(/ or pass a function as per/)
+  })
+
+  it('counts for each name that a function returns', async () => {
+    const perModel = rateLimit({ limit: 1, per: ({ plan }) => String(plan.settings.seed) })
+    const { agent } = scene(answers, [perModel])
+    const run = async (seed: number) => (await agent.run('hi', { settings: { seed } })).status
+    expect([await run(1), await run(1), await run(2)]).toEqual(['completed', 'blocked', 'completed'])
   })
 
   it('takes no place for a call that was left by a throw while it waited', async () => {

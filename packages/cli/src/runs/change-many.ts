@@ -16,20 +16,20 @@ const changes: Readonly<Partial<Record<RunsArguments['command'], { action: BulkA
 
 /** Changes all runs that match the conditions of `--where`. Without `--yes` or with `--dry-run`, prints their number. */
 export async function changeMany(ops: Operations, args: RunsArguments, context: CommandContext): Promise<number> {
-  const { command, conditions: where, tenant, isConfirmed, check, to, operator, reason, json } = args
+  const { command, conditions: where, tenant, isConfirmed, isDryRun, to, operator, reason, json } = args
   const { action, verb, done } = changes[command] as NonNullable<(typeof changes)[typeof command]>
-  const isDry = check || !isConfirmed
+  const dryRun = isDryRun || !isConfirmed
   const by = { operator, reason, ...(action === 'migrate' && { to }) }
   const result = await ops.bulk(action, {
     where: { ...where, ...(tenant !== undefined && { tenant }) },
-    dryRun: isDry,
+    dryRun,
     ...by,
   })
   const { matched, more, changed, refused } = result
   const many = `${matched}${more ? ' or more' : ''} ${matched === 1 && !more ? 'run' : 'runs'}`
-  if (isDry) {
+  if (dryRun) {
     const hint = `Found ${many}. Nothing was changed. Repeat the command with --yes to ${verb} them.`
-    return report(result, hint, { isDone: check, json }, context)
+    return report(result, hint, { isDone: isDryRun, json }, context)
   }
   const text = `${done}: ${changed} of ${many}.${more ? ' Repeat the command for the others.' : ''}`
   if (json) context.stdout.write(`${toLine(result)}\n`)

@@ -11,7 +11,7 @@ const options = {
   ...{ session: string, code: string, 'older-than': string, cursor: string, limit: string, call: string },
   ...{ operator: string, reason: string, to: string, module: string, export: string },
   where: { type: 'string', multiple: true },
-  ...{ json: flag, content: flag, check: flag, yes: flag, 'repeat-effects': flag },
+  ...{ json: flag, content: flag, 'dry-run': flag, yes: flag, 'repeat-effects': flag },
 } as const
 type Option = keyof typeof options
 
@@ -28,7 +28,7 @@ const commands = {
   stop: { takes: 'many', options: many },
   'force-stop': { takes: 'many', options: many },
   retry: { takes: 'many', options: many },
-  migrate: { takes: 'many', options: [...many, 'to', 'module', 'export', 'check'] },
+  migrate: { takes: 'many', options: [...many, 'to', 'module', 'export', 'dry-run'] },
   'start-again': { takes: 'one', options: [...by, 'repeat-effects'] },
   deny: { takes: 'one', options: [...by, 'call'] },
   export: { takes: 'one', options: [...by, 'content'] },
@@ -56,7 +56,7 @@ export interface RunsArguments {
   readonly exportName: string | undefined
   /** For `migrate`. */
   readonly to: string
-  readonly check: boolean
+  readonly isDryRun: boolean
 }
 
 /** @throws UsageError */
@@ -66,7 +66,7 @@ export function runsArguments(argv: readonly string[]): RunsArguments {
   if (!isCommand(command)) throw new UsageError(`"allium runs" takes ${Object.keys(commands).join(', ')}.`)
   checkOptions(command, Object.keys(values) as Option[])
   checkRuns(command, { run, isFiltered: values.where !== undefined, extra })
-  const { store, json = false, tenant, content = false, operator, reason, module, to, check = false } = values
+  const { store, json = false, tenant, content = false, operator, reason, module, to } = values
   if (content && (operator === undefined || reason === undefined))
     throw new UsageError('--content belongs to "allium runs export", with --operator <name> and --reason <text>.')
   if (command === 'deny' && (operator === undefined || reason === undefined))
@@ -74,7 +74,8 @@ export function runsArguments(argv: readonly string[]): RunsArguments {
   if (command === 'migrate' && (to === undefined || module === undefined))
     throw new UsageError('"allium runs migrate" needs --to <version> and --module <src/agent.ts>.')
   return {
-    ...{ command, run, store, json, tenant, content, operator, reason, module, to: to ?? '', check },
+    ...{ command, run, store, json, tenant, content, operator, reason, module, to: to ?? '' },
+    isDryRun: values['dry-run'] === true,
     conditions: conditionsOf(values, values.where),
     page: { cursor: values.cursor, limit: values.limit === undefined ? undefined : Number(values.limit) },
     isConfirmed: values.yes === true,

@@ -55,12 +55,12 @@ const byRun = {
     const text = result.queued ? 'The run is queued. A process of its version continues it.' : (result.reason ?? '')
     return report({ run, ...result }, text, { isDone: result.queued, json }, context)
   },
-  async migrate(ops, { run, tenant, operator, reason, to, check, json }, context) {
-    const result = await ops.migrate(run, { to, dryRun: check, tenant, operator, reason })
+  async migrate(ops, { run, tenant, operator, reason, to, isDryRun, json }, context) {
+    const result = await ops.migrate(run, { to, dryRun: isDryRun, tenant, operator, reason })
     return report(
       { run, ...result },
-      migrationText(result, { to, check }),
-      { isDone: result.fits && (check || result.moved), json },
+      migrationText(result, { to, isDryRun }),
+      { isDone: result.fits && (isDryRun || result.moved), json },
       context,
     )
   },
@@ -109,11 +109,11 @@ const runs: Readonly<Record<RunsArguments['command'], Run>> = {
 
 function migrationText(
   { fits, moved, reason = '', replayed, recorded }: Awaited<ReturnType<Operations['migrate']>>,
-  { to, check }: { to: string; check: boolean },
+  { to, isDryRun }: { to: string; isDryRun: boolean },
 ): string {
   if (!fits) return `The run does not fit the version "${to}", and was not changed. ${reason}`
   if (moved) return `The run belongs to the version "${to}". A process of that version continues it.`
-  if (check)
+  if (isDryRun)
     return `The run fits the version "${to}": ${replayed} of ${recorded} recorded steps were replayed. Nothing was changed.`
   return 'The run fits, but a process is executing it, so it was not moved. Repeat this when the process has ended.'
 }

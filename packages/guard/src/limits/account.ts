@@ -9,10 +9,9 @@ export type Window = 'hour' | 'day' | 'month' | number
 /**
  * Returns the owner of an account as a list that begins with the tenant.
  *
- * @param option the option that selects another owner, for the error message
  * @throws AlliumError `session.principal` when it counts per user or tenant and the principal has no such id
  */
-export function accountOwner(layer: string, per: Per, ctx: TurnView, option?: string): string[] {
+export function accountOwner(layer: string, per: Per, ctx: TurnView): string[] {
   const { principal, sessionId, sessionKey } = ctx
   const tenant = tenantOf(principal)
   switch (per) {
@@ -22,10 +21,10 @@ export function accountOwner(layer: string, per: Per, ctx: TurnView, option?: st
       return [tenant ?? '', sessionKey.owner, sessionId]
     case 'user': {
       const user = ownerOf(principal)
-      return user === undefined ? throwMissingField(layer, 'userId', option) : [tenant ?? '', user]
+      return user === undefined ? throwMissingField(layer, 'userId') : [tenant ?? '', user]
     }
     case 'tenant':
-      return tenant === undefined ? throwMissingField(layer, 'tenantId', option) : [tenant]
+      return tenant === undefined ? throwMissingField(layer, 'tenantId') : [tenant]
   }
 }
 
@@ -35,10 +34,10 @@ export function principalField(principal: unknown, name: string): string | undef
   return (typeof id === 'string' && id !== '') || typeof id === 'number' ? String(id) : undefined
 }
 
-export function throwMissingField(layer: string, field: string, option = 'an account'): never {
+export function throwMissingField(layer: string, field: string): never {
   throw new AlliumError(
     'session.principal',
-    `"${layer}" counts by ${field}, but this session's principal has none. Open it with agent.session({ principal: { ${field} } }), or pass ${option}(ctx).`,
+    `"${layer}" counts by ${field}, but this session's principal has none. Open it with agent.session({ principal: { ${field} } }), or pass a function as per.`,
     { details: { layer } },
   )
 }

@@ -30,8 +30,11 @@ export interface BudgetOptions<Name extends string = string> {
   limit: number | ((ctx: ModelContext) => number | Promise<number>)
   /** @default 'usd' */
   unit?: 'usd' | 'tokens' | undefined
-  /** The account's owner. `user` and `tenant` are read from the principal's `userId` and `tenantId`. @default 'session' */
-  per?: Per | undefined
+  /**
+   * The account's owner. `user` and `tenant` are read from the principal's `userId` and `tenantId`. A function returns the name of the
+   * account, which must keep tenants apart; it replaces `window`, too. @default 'session'
+   */
+  per?: Per | ((ctx: ModelContext) => string) | undefined
   /** When accounts reset: every `hour`, `day` or `month` of UTC, or every given number of milliseconds. @default never */
   window?: Window | undefined
   /**
@@ -52,8 +55,6 @@ export interface BudgetOptions<Name extends string = string> {
    * 1,024 of output
    */
   estimate?(ctx: ModelContext): TokenEstimate
-  /** Returns the name of the account; replaces `per` and `window`. It must keep tenants apart. */
-  per?(ctx: ModelContext): string
   /**
    * How long a call's hold lasts if its process is lost and no process opens its session again, in milliseconds. While a call
    * runs, its hold is renewed. @default 600_000
@@ -69,7 +70,7 @@ export type BudgetState<Name extends string> = Record<`${Name}:spent`, number>
 const readOptions = layerOptions<BudgetOptions>('guard:budget', {
   limit: option.required(option.either(option.number({ from: 0 }), option.fn), 'the room of an account'),
   unit: option.oneOf('usd', 'tokens'),
-  per: option.oneOf('turn', 'session', 'user', 'tenant'),
+  per: option.either(option.oneOf('turn', 'session', 'user', 'tenant'), option.fn),
   window: option.either(option.oneOf('hour', 'day', 'month'), option.number({ above: 0 })),
   onLimit: option.either(option.oneOf('block', 'stop', 'abort'), option.fn),
   warnAt: option.number({ from: 0, to: 1 }),
@@ -83,7 +84,6 @@ const readOptions = layerOptions<BudgetOptions>('guard:budget', {
   }),
   lease: option.number({ above: 0 }),
   estimate: option.fn,
-  per: option.fn,
 })
 
 /**
@@ -113,10 +113,9 @@ export function budget<Name extends string = 'guard:budget'>(
     fallbackPrice = { input: 3, output: 15 },
     estimate = estimateUsage,
     lease = 600_000,
-    per: account,
     as = 'guard:budget' as Name,
   } = readOptions(options)
-  const policy = { layer: as, unit, per, window, account, lease, onLimit, warnAt }
+  const policy = { layer: as, unit, per, window, lease, onLimit, warnAt }
   const localLedger = ledgerOption === undefined ? memoryLedger() : undefined
   const ledgerOf = (ctx: TurnView) => ledgerOption ?? ctx.find(sharedStore)?.ledger ?? (localLedger as Ledger)
   const amountOf = unit === 'usd' ? usdMeter(as, prices, fallbackPrice) : countTokens

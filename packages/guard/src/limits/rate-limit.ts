@@ -4,7 +4,6 @@ import {
   type ModelContext,
   misconfigured,
   option,
-  type TurnView,
   type TypedMiddleware,
   withState,
 } from '@allium/core'
@@ -26,8 +25,6 @@ export interface RateLimitOptions<Name extends string = string> extends Partial<
   onLimit?: 'block' | 'wait' | OnRateLimit | undefined
   /** The longest wait with `onLimit: 'wait'`, in milliseconds; after that the turn is blocked. @default 60_000 */
   maxWait?: number | undefined
-  /** Returns the name of the count; replaces `per`. It must keep tenants apart. */
-  key?(ctx: TurnView): string
   /**
    * Creates the limiter for one rate, from rate-limiter-flexible. Several processes share one in Redis. @default the limits of the agent's
    * store, or its ledger; else RateLimiterMemory
@@ -43,7 +40,7 @@ export type RateLimitState<Name extends string> = Record<`${Name}:retryAfter`, n
 const rateOptions = {
   limit: option.either(option.number({ from: 1 }), option.fn),
   window: option.either(option.oneOf('second', 'minute', 'hour', 'day'), option.number({ above: 0 })),
-  per: option.oneOf('session', 'user', 'tenant', 'ip'),
+  per: option.either(option.oneOf('session', 'user', 'tenant', 'ip'), option.fn),
 }
 const readOptions = layerOptions<RateLimitOptions>('guard:rateLimit', {
   ...rateOptions,
@@ -51,7 +48,6 @@ const readOptions = layerOptions<RateLimitOptions>('guard:rateLimit', {
   scope: option.oneOf('turn', 'model'),
   onLimit: option.either(option.oneOf('block', 'wait'), option.fn),
   maxWait: option.number({ from: 0 }),
-  key: option.fn,
   store: option.fn,
   ...failureOptions,
 })
@@ -77,13 +73,12 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     scope = 'turn',
     onLimit = 'block',
     maxWait = 60_000,
-    key,
     store,
     as = 'guard:rateLimit' as Name,
     ...failure
   } = readOptions(options)
   const rules = [...(limit === undefined ? [] : [{ limit, window, per } as Rate]), ...rates].map(
-    (rate) => new RateRule(as, rate, store, key),
+    (rate) => new RateRule(as, rate, store),
   )
   if (rules.length === 0) throw misconfigured(as, 'needs a limit, or rates.')
   const limiter = new RateLimiter({
@@ -92,7 +87,6 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     scope,
     onLimit,
     maxWait,
-    hasKey: key !== undefined,
   })
 
   const layer = defineMiddleware<Record<string, number>>({

@@ -38,8 +38,6 @@ interface RateLimiterSettings {
   readonly scope: 'turn' | 'model'
   readonly onLimit: 'block' | 'wait' | OnRateLimit
   readonly maxWait: number
-  /** Whether a function names the counts. */
-  readonly hasKey: boolean
 }
 
 /** Takes slots of all rates for turns or model calls. Waits, answers or blocks if one is full. */
@@ -126,9 +124,8 @@ export class RateLimiter {
   }
 
   #blockReason({ layer, limit, window, per, retryAfter }: RateLimitEvent): string {
-    const { scope, hasKey } = this.#settings
-    const requests = counted(limit, scope === 'turn' ? 'turn' : 'model call')
-    return `The rate limit "${layer}" of ${requests} in ${windowText(window)} per ${hasKey ? 'key' : per} is reached: try again in ${seconds(retryAfter)} s.`
+    const requests = counted(limit, this.#settings.scope === 'turn' ? 'turn' : 'model call')
+    return `The rate limit "${layer}" of ${requests} in ${windowText(window)} per ${per} is reached: try again in ${seconds(retryAfter)} s.`
   }
 }
 

@@ -9,8 +9,11 @@ export interface Rate {
   limit: number | ((ctx: TurnView) => number | Promise<number>)
   /** @default 'minute' */
   window?: 'second' | 'minute' | 'hour' | 'day' | number | undefined
-  /** What is counted separately; `ip` is read from the principal or the session's `context`. @default 'session' */
-  per?: 'session' | 'user' | 'tenant' | 'ip' | undefined
+  /**
+   * What is counted separately; `ip` is read from the principal or the session's `context`. A function returns the name of the count, which
+   * must keep tenants apart. @default 'session'
+   */
+  per?: 'session' | 'user' | 'tenant' | 'ip' | ((ctx: TurnView) => string) | undefined
 }
 
 /** A rate whose limit is reached. */
@@ -61,24 +64,17 @@ const localScope = {}
 /** A rate with its stores, one per limit and agent's store. */
 export class RateRule {
   readonly window: number
-  readonly per: NonNullable<Rate['per']>
+  readonly #per: NonNullable<Rate['per']>
   readonly #name: string
-  readonly #key: ((ctx: TurnView) => string) | undefined
   readonly #makeStore: MakeRateStore | undefined
   readonly #limit: Rate['limit']
   readonly #stores = new WeakMap<object, Map<number, Promise<RateStore>>>()
 
-  constructor(
-    name: string,
-    { limit, window = 'minute', per = 'session' }: Rate,
-    store: MakeRateStore | undefined,
-    key: ((ctx: TurnView) => string) | undefined,
-  ) {
+  constructor(name: string, { limit, window = 'minute', per = 'session' }: Rate, store: MakeRateStore | undefined) {
     this.#name = name
     this.#limit = limit
     this.window = typeof window === 'number' ? window : windowLengths[window]
-    this.per = per
-    this.#key = key
+    this.#per = per
     this.#makeStore = store
     if (store === undefined && this.window > maxTimer)
       throw misconfigured(
@@ -87,9 +83,13 @@ export class RateRule {
       )
   }
 
+  /** Whose turns or calls it counts, in events and keys. */
+  get per(): string {
+    return typeof this.#per === 'function' ? 'key' : this.#per
+  }
+
   keyOf(ctx: TurnView): string {
-    const owner = this.#key === undefined ? this.#ownerParts(ctx) : [this.#key(ctx)]
-    return JSON.stringify([this.per, this.window, ...owner])
+    return JSON.stringify([this.per, this.window, ...this.#ownerParts(ctx)])
   }
 
   /** Whether a function returns the limit. */
@@ -126,9 +126,10 @@ export class RateRule {
   }
 
   #ownerParts(ctx: TurnView): string[] {
-    if (this.per !== 'ip') return accountOwner(this.#name, this.per, ctx, 'a key')
+    if (typeof this.#per === 'function') return [this.#per(ctx)]
+    if (this.#per !== 'ip') return accountOwner(this.#name, this.#per, ctx)
     const ip = principalField(ctx.principal, 'ip') ?? principalField(ctx.context, 'ip')
-    return ip === undefined ? throwMissingField(this.#name, 'ip', 'a key') : [tenantOf(ctx.principal) ?? '', ip]
+    return ip === undefined ? throwMissingField(this.#name, 'ip') : [tenantOf(ctx.principal) ?? '', ip]
   }
 
   /** Returns the store factory, if the agent's store can count. */

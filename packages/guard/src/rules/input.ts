@@ -7,15 +7,15 @@ import { applyVerdict, type Check, replaceFirst } from './verdict.ts'
 export interface InputOptions extends FailureOptions {
   /** Decides whether a text may pass. */
   check: Check
-  /** Whether tool results, which are also model input, are checked too. @default false */
-  apply?: boolean | undefined
+  /** Which texts are checked. Tool results are model input, too. @default ['input'] */
+  apply?: readonly ('input' | 'toolResults')[] | undefined
   /** The layer's name. @default 'guard:input' */
   as?: string | undefined
 }
 
 const readOptions = layerOptions<InputOptions>('guard:input', {
   check: option.required(option.fn, 'a function that says of a text whether it may pass'),
-  apply: option.flag,
+  apply: option.some(option.oneOf('input', 'toolResults')),
   ...failureOptions,
 })
 
@@ -31,7 +31,7 @@ const readOptions = layerOptions<InputOptions>('guard:input', {
 export function input(options: Check | InputOptions): TypedMiddleware<{}> {
   const {
     check,
-    apply = false,
+    apply = ['input'],
     as = 'guard:input',
     ...failure
   } = readOptions(typeof options === 'function' ? { check: options } : options)
@@ -42,16 +42,18 @@ export function input(options: Check | InputOptions): TypedMiddleware<{}> {
     name: as,
     order: { is: ['blocks'] },
     inherit: true,
-    turn(ctx, next) {
-      ctx.onInput(async (message, { ctx: turn }) => {
-        const text = textOf([message])
-        const verdict = text === '' ? true : await runCheck(turn, guard, (call) => check(text, turn, call.signal))
-        const replacement = applyVerdict(turn, verdict, { ...verdictOptions, where: 'input' })
-        return replacement === undefined ? undefined : mapMessage(message, replaceFirst(replacement))
-      })
-      return next()
-    },
-    ...(apply && {
+    ...(apply.includes('input') && {
+      turn(ctx, next) {
+        ctx.onInput(async (message, { ctx: turn }) => {
+          const text = textOf([message])
+          const verdict = text === '' ? true : await runCheck(turn, guard, (call) => check(text, turn, call.signal))
+          const replacement = applyVerdict(turn, verdict, { ...verdictOptions, where: 'input' })
+          return replacement === undefined ? undefined : mapMessage(message, replaceFirst(replacement))
+        })
+        return next()
+      },
+    }),
+    ...(apply.includes('toolResults') && {
       async tool(ctx, next) {
         const result = await next()
         const text = result.status === 'suspended' ? '' : textOf([result])

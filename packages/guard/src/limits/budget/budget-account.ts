@@ -5,10 +5,9 @@ import { accountOwner, type Per, type Window } from '../account.ts'
 /** Which account a call is charged to. */
 interface AccountRules {
   readonly layer: string
-  readonly per: Per
+  /** A function names the account in place of `window`, too. */
+  readonly per: Per | ((ctx: ModelContext) => string)
   readonly window: Window | undefined
-  /** Names the account in place of `per` and `window`. */
-  readonly account: ((ctx: ModelContext) => string) | undefined
   /** Milliseconds. */
   readonly lease: number
 }
@@ -16,21 +15,21 @@ interface AccountRules {
 /** Returns the id and the account of a call's reservation, and the milliseconds until the account ends. */
 export function reservationOf(
   ctx: ModelContext,
-  rules: AccountRules,
+  { layer, per, window, lease }: AccountRules,
 ): { id: string; account: string; endsIn?: number } {
-  const { account, window, lease } = rules
   const id = `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`
-  if (account !== undefined) return { id, account: account(ctx) }
-  if (window === undefined) return { id, account: accountName(ctx, rules) }
+  if (typeof per === 'function') return { id, account: per(ctx) }
+  const account = accountName(ctx, { layer, per, window })
+  if (window === undefined) return { id, account }
   // A turn that continues past its window is still charged to it while it holds a reservation there.
   const remaining = ctx.startedAt + remainingInWindow(window, ctx.startedAt) - ctx.clock.now()
-  return { id, account: accountName(ctx, rules), endsIn: remaining > 0 ? remaining : lease }
+  return { id, account, endsIn: remaining > 0 ? remaining : lease }
 }
 
 /** Closes the account of a turn that has ended. A suspended turn keeps its account. */
-export function closeAtEnd(ctx: TurnView, ledger: Ledger, rules: AccountRules): void {
-  if (rules.per !== 'turn' || rules.account !== undefined || ledger.close === undefined) return
-  const name = accountName(ctx, rules)
+export function closeAtEnd(ctx: TurnView, ledger: Ledger, { layer, per, window }: AccountRules): void {
+  if (per !== 'turn' || ledger.close === undefined) return
+  const name = accountName(ctx, { layer, per, window })
   ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(name)))
 }
 
@@ -38,7 +37,10 @@ export function closeAtEnd(ctx: TurnView, ledger: Ledger, rules: AccountRules): 
  * Returns the name of the account, which keeps tenants apart: `["guard:budget","acme","ann","session-1"]`. It is a JSON list, so
  * that no id can pose as another part of the name.
  */
-function accountName(ctx: TurnView, { layer, per, window }: AccountRules): string {
+function accountName(
+  ctx: TurnView,
+  { layer, per, window }: Pick<AccountRules, 'layer' | 'window'> & { readonly per: Per },
+): string {
   const parts = [layer, ...accountOwner(layer, per, ctx)]
   return JSON.stringify(window === undefined ? parts : [...parts, windowName(window, ctx.startedAt)])
 }

@@ -42,7 +42,7 @@ export type OnLimit = (
 export interface LimitPolicy {
   readonly layer: string
   readonly unit: 'usd' | 'tokens'
-  readonly per: Per
+  readonly per: Per | ((ctx: ModelContext) => string)
   readonly onLimit: 'block' | 'stop' | 'abort' | OnLimit
   readonly warnAt: number | undefined
 }
@@ -96,11 +96,15 @@ function emitBudgetEvent(
   ctx.emit({ type: 'guard:budget', layer, unit, ...fields } satisfies BudgetEvent)
 }
 
-function blockReason(name: string, per: Per, { unit, limit, spent, reserved, needed }: BudgetExceeded): string {
+function blockReason(
+  name: string,
+  per: LimitPolicy['per'],
+  { unit, limit, spent, reserved, needed }: BudgetExceeded,
+): string {
   const format = (amount: number) =>
     unit === 'usd' ? `$${Number(amount.toPrecision(3))}` : `${Math.round(amount)} tokens`
   const running = reserved > 0 ? `, ${format(reserved)} held by calls that run now` : ''
-  const budget = `The budget "${name}" of ${format(limit)} per ${per}`
+  const budget = `The budget "${name}" of ${format(limit)} per ${typeof per === 'function' ? 'account' : per}`
   if (spent === 0 && reserved === 0)
     return `${budget} has no room for this call: it may take ${format(needed)}. Nothing is spent yet: raise the limit, or set maxOutputTokens.`
   const state = spent < limit ? 'has too little left' : 'is used up'
