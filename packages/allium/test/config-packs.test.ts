@@ -21,7 +21,7 @@ const least: Record<string, object> = {
   'guard.policy': { deny: ['rm'] },
   'guard.rateLimit': { limit: 1 },
   'guard.timeout': { turn: 1_000 },
-  'memory.truncate': { messages: 10 },
+  'memory.truncate': { maxMessages: 10 },
   'model.fallback': { models: ['openai/gpt-5'] },
   'model.selectTools': { tools: ['a'] },
   'model.settings': { defaults: { temperature: 0 } },

@@ -14,7 +14,7 @@ import { scriptedModel } from 'allium/testing'
 import * as tools from 'allium/tools'
 declare const env: { LIMIT?: number; NAME?: string; KEY?: string; SIGNAL?: AbortSignal }
 const agent = new Agent({ model: scriptedModel(['hi']), name: env.NAME, maxSteps: env.LIMIT, instructions: env.NAME, settings: undefined })
-  .use(guard.budget({ limit: 1, warnAt: env.LIMIT, window: undefined, ledger: memoryLedger({ accounts: env.LIMIT }) }))
+  .use(guard.budget({ limit: 1, warnAt: env.LIMIT, window: undefined, ledger: memoryLedger({ maxAccounts: env.LIMIT }) }))
   .use(guard.timeout({ model: env.LIMIT, turn: 1 }))
   .use(models.retry({ attempts: env.LIMIT }))
   .use(observe.usage({ prices: undefined }))

@@ -111,7 +111,7 @@ describe('canary', () => {
       const own = await share({ percent: 50, per: async (ctx) => sessionKeyOf(ctx as SessionPlace) }, { id: `s${i}` })
       expect([1, 6]).toContain(own)
       expect(await share({ percent: 50 }, { id: `s${i}` })).toBe(own)
-      const user = { percent: 50, by: () => 'someone' }
+      const user = { percent: 50, per: () => 'someone' }
       expect(await share(user, { id: `s${i}` })).toBe(await share(user, { id: 'other' }))
     }
   })

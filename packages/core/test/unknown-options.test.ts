@@ -39,7 +39,12 @@ describe('an option that does not exist', () => {
       'Did you mean "recordRetention"?',
     ],
     ['memoryEventLog()', () => memoryEventLog({ ttl: 1 } as never), 'options.invalid', 'Available: '],
-    ['memoryLedger()', () => memoryLedger({ account: 1 } as never), 'options.invalid', 'Did you mean "accounts"?'],
+    [
+      'memoryLedger()',
+      () => memoryLedger({ maxAccount: 1 } as never),
+      'options.invalid',
+      'Did you mean "maxAccounts"?',
+    ],
     ['toolResult()', () => toolResult({ content: '', error: true } as never), 'tool.invalid', 'Available: '],
     [
       'a state field',

@@ -29,7 +29,7 @@ function scene(ledger: Ledger) {
   const lines: string[] = []
   const logger = { warn: (line: string) => void lines.push(line), error: (line: string) => void lines.push(line) }
   const model = scriptedModel([step, step, step])
-  const options = { limit: 100_000, unit: 'tokens' as const, ledger, account: () => 'all' }
+  const options = { limit: 100_000, unit: 'tokens' as const, ledger, per: () => 'all' }
   const agent = new Agent({ model, logger, clock: manualClock() }).use(budget(options))
   return { agent, lines, balance: () => ledger.balance('all') }
 }

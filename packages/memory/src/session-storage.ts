@@ -6,6 +6,7 @@ import { StoredConversation } from './stored-conversation.ts'
 
 export interface SessionStorageOptions {
   readonly store: SessionStore
+  /** As for `persist()`, in milliseconds. */
   readonly lease?: number | undefined
   readonly anonymous?: boolean | undefined
   readonly as?: string | undefined

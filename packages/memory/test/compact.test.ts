@@ -338,7 +338,7 @@ describe('memory.compact', () => {
   it.each<[CompactOptions, RegExp]>([
     [{ trigger: {} }, /needs a trigger/],
     [{ trigger: { tokens: 0 } }, /trigger\.tokens to be a number of 1 or more, not 0/],
-    [{ trigger: { fraction: 0.8 } }, /Pass window/],
+    [{ trigger: { fraction: 0.8 } }, /Pass contextWindow/],
     [{ trigger: { fraction: 80 }, contextWindow: 1000 }, /above 0 and up to 1, not 80/],
     [{ trigger: { messages: 10 }, keep: { messages: 10 } }, /Keep fewer/],
     [{ results: { keep: Number.NaN } }, /results\.keep/],

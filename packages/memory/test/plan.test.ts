@@ -163,7 +163,7 @@ describe('memory.plan', () => {
   })
 
   it('stands under another name, with another tool', async () => {
-    const { agent, model } = scene(['Hello.'], { as: 'todo', tool: 'write_todos', description: 'Lists' } as never)
+    const { agent, model } = scene(['Hello.'], { as: 'todo', name: 'write_todos', description: 'Lists' } as never)
     const { state } = await agent.run('Hi')
     expect(state).toEqual({ todo: [] })
     expect(model.requests[0]?.tools[0]).toMatchObject({ name: 'write_todos', description: 'Lists' })

@@ -7,7 +7,7 @@ import { ledgerRateStore, type MakeRateStore, memoryRateStore, type RateStore } 
 export interface Rate {
   /** A function is called for each turn or call, for tenants with different plans. Equal limits share a count. */
   limit: number | ((ctx: TurnView) => number | Promise<number>)
-  /** @default 'minute' */
+  /** The length of a window: a word, or a number of milliseconds. @default 'minute' */
   window?: 'second' | 'minute' | 'hour' | 'day' | number | undefined
   /**
    * What is counted separately; `ip` is read from the principal or the session's `context`. A function returns the name of the count, which
