@@ -42,6 +42,43 @@ const functions = {
 }
 const members = Object.entries(functions).map(([member, name]) => [`ctx.${member}`, `@allium/core/context#${name}`])
 
+/** The options that have another name now, by the function that takes them. Two of them take another value, which the comments say. */
+const options = {
+  'guard.budget': { account: 'per', holdFor: 'lease' },
+  'guard.rateLimit': { key: 'per' }, // of each rate
+  'guard.concurrency': { key: 'per', queue: 'maxQueueSize' },
+  'guard.content': { action: 'onFinding' },
+  'guard.pii': { strategy: 'onFinding' },
+  'guard.files': { urls: 'onUrl', args: 'pathArgs' },
+  'guard.input': { toolResults: 'apply' }, // ['input', 'toolResults'] instead of true
+  'guard.injection': { trusted: 'trustedTools', privileged: 'privilegedTools' },
+  'model.structured': { tries: 'attempts' },
+  'model.selectTools': { max: 'maxTools', hint: 'instructions' },
+  'memory.compact': { window: 'contextWindow', prompt: 'instructions', summaryTokens: 'maxSummaryTokens' },
+  'memory.truncate': { messages: 'maxMessages', tokens: 'maxTokens' },
+  'memory.plan': { tool: 'name' },
+  'tools.truncate': { maxChars: 'maxLength', keep: 'side' },
+  'tools.agent': { run: 'runOptions' },
+  'observe.onion': { turns: 'maxTurns' },
+  canary: { by: 'per' },
+  shadow: { record: 'onDecision' },
+  sqlite: { eventTtl: 'eventRetention' },
+  postgres: { eventTtl: 'eventRetention' },
+  redis: { eventTtl: 'eventRetention' },
+  memoryEventLog: { eventTtl: 'eventRetention' },
+  memoryLedger: { accounts: 'maxAccounts', settled: 'maxSettled', settledFor: 'settledRetention' },
+  server: { maxBody: 'maxBodyBytes' },
+  inspector: { records: 'maxRecords', size: 'maxSize' },
+  createClient: { delay: 'backoff' },
+  'durable.migrate': { check: 'dryRun' },
+  'operations.migrate': { check: 'dryRun' },
+  'operations.bulk': { check: 'dryRun' },
+  runLayer: { agent: 'agentOptions' },
+  layerConformance: { agent: 'agentOptions' },
+  ledgerConformance: { ttl: 'lease', delay: 'sleep' },
+  eventLogConformance: { eventTtl: 'eventRetention', delay: 'sleep' },
+}
+
 export default {
   onion: { queue: { onBusy: 'queue' } },
   /** The module that exports a name now, by `package#name`. */
@@ -53,4 +90,5 @@ export default {
     'ctx.maxSteps': 'ctx.plan.maxSteps',
     'ctx.onRetryAfterOutput': 'ctx.plan.onRetryAfterOutput',
   },
+  options,
 }
