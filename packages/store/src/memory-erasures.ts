@@ -5,7 +5,7 @@ export class MemoryErasures {
   readonly #at = new Map<string, number>()
 
   add({ tenant, owner }: Erasure, now: number): void {
-    for (const [name, at] of this.#at) if (at <= now - known) this.#at.delete(name)
+    for (const [name, at] of this.#at) if (at <= now - ttl) this.#at.delete(name)
     this.#at.set(JSON.stringify([tenant, owner]), now)
   }
 
@@ -17,4 +17,4 @@ export class MemoryErasures {
 }
 
 /** How long an erasure is remembered, in milliseconds. */
-const known = 7 * 24 * 3_600_000
+const ttl = 7 * 24 * 3_600_000
