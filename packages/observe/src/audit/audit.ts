@@ -100,8 +100,8 @@ export function audit(given: AuditOptions): Audit {
 
 /** Records the input as outer layers left it, then what is added to it later, and the end of the turn. */
 async function beginTurn(ctx: TurnContext, trail: AuditTrail): Promise<void> {
-  ctx.onEnd(({ status, reason, error, usage }) =>
-    trail.append(ctx, { type: 'turn:end', status, ...reasonFields({ status, reason, error }), usage }),
+  ctx.onEnd((end) =>
+    trail.append(ctx, { type: 'turn:end', status: end.status, ...reasonFields(end), usage: end.usage }),
   )
   let steerCount = 0
   ctx.onInput((message, about) =>
