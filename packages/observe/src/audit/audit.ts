@@ -73,10 +73,7 @@ export function audit(given: AuditOptions): Audit {
   const options = readOptions(given)
   const { as = 'observe:audit' } = options
   if ('secret' in options && options.secret === undefined)
-    throw misconfigured(
-      as,
-      'has a secret that is undefined, so it would sign nothing. Is its variable set? To go without a secret, omit it.',
-    )
+    throw misconfigured(as, 'has a secret that is undefined. Is its variable set? To sign nothing, omit it.')
   const trail = new AuditTrail(as, options)
 
   const layer = defineMiddleware({

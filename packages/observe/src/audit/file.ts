@@ -150,8 +150,6 @@ async function read(file: AuditFileHandle, start: number, end: number): Promise<
 function nodeFs(): AuditFs {
   const fs = globalThis.process?.getBuiltinModule?.('node:fs/promises')
   if (fs === undefined)
-    throw new TypeError(
-      'This runtime has no file system. Pass audit() a sink of your own, or pass an fs to auditFile().',
-    )
+    throw new TypeError('This runtime has no file system. Pass a sink of your own, or an fs to auditFile().')
   return fs as unknown as AuditFs // its overloads are wider
 }
