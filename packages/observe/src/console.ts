@@ -112,7 +112,7 @@ function describeResponse(
   cut: (text: string) => string,
 ): string {
   const calls = toolCalls.map(({ name }) => name).join(', ')
-  const summary = [text === '' ? '' : cut(text), calls === '' ? '' : `→ ${cut(calls)}`].filter(Boolean).join('  ')
+  const summary = [cut(text), calls && `→ ${cut(calls)}`].filter(Boolean).join('  ')
   return `${usage.inputTokens} in, ${usage.outputTokens} out, ${finishReason}  ${summary}`
 }
 

@@ -30,7 +30,7 @@ export interface LogOptions {
 }
 
 const readOptions = layerOptions<LogOptions>('observe:log', {
-  logger: option.required(option.any, 'pino, or an object with debug(), info(), warn() and error()'),
+  logger: option.required(option.any, 'pino, or a logger with its methods'),
   levels: option.record(option.oneOf('debug', 'info', 'warn', 'error')),
   content: option.flag,
   hide: option.list(option.text),

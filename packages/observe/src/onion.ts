@@ -49,7 +49,6 @@ export function onion(options: OnionOptions = {}): Onion {
   const { maxTurns = 100, onSpan, as = 'observe:onion' } = readOptions(options)
   const recorder = new Recorder(maxTurns, onSpan)
   const timeline = (turnId: string) => recorder.timeline(turnId)
-  const turnIds = () => recorder.turnIds()
 
   const layer = defineMiddleware({
     name: as,
@@ -62,7 +61,7 @@ export function onion(options: OnionOptions = {}): Onion {
   })
 
   const explain = (turnId: string) => {
-    const otherTurns = turnIds().flatMap((id) => timeline(id) ?? [])
+    const otherTurns = recorder.turnIds().flatMap((id) => timeline(id) ?? [])
     const belonging = otherTurns.filter(({ rootTurnId }) => rootTurnId === turnId)
     return explainTurn(turnId, timeline(turnId), belonging)
   }
@@ -70,7 +69,7 @@ export function onion(options: OnionOptions = {}): Onion {
   const onionLayer: Onion = Object.assign(layer, {
     wrapHooks: (hook: HookInfo) => recorder.wrapHooks(hook),
     timeline,
-    turns: turnIds,
+    turns: () => recorder.turnIds(),
     explain,
     toHTML: (turnId: string) => turnToHTML(turnId, timeline(turnId), explain(turnId)),
     toText: (turnId: string, textOptions?: OnionTextOptions) => turnToText(turnId, timeline(turnId), textOptions),

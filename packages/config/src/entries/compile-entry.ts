@@ -79,8 +79,9 @@ class EntryRun {
     const exported = await code.importFile(await this.#resolve(text)).catch((cause) => {
       throw this.#fail('config.hook', `names the file ${text}, which cannot be loaded: ${messageOf(cause)}`, cause)
     })
-    return this.#hookOf(
-      exported,
+    if (typeof exported === 'function') return (ctx) => exported(ctx)
+    throw this.#fail(
+      'config.hook',
       `names the file ${text}, whose default export is not a function. Expected "export default async (ctx) => {…}".`,
     )
   }
@@ -91,8 +92,9 @@ class EntryRun {
     const value = await code.evaluate(text.replace(/;\s*$/, ''), at).catch((cause) => {
       throw this.#fail('config.hook', `is not a valid TypeScript expression: ${messageOf(cause)}`, cause)
     })
-    return this.#hookOf(
-      value,
+    if (typeof value === 'function') return (ctx) => value(ctx)
+    throw this.#fail(
+      'config.hook',
       'is not a function. Expected "(ctx) => {…}", a path such as ./hook.ts, or "shell: command".',
     )
   }
@@ -121,11 +123,6 @@ class EntryRun {
   #commandRun(command: string, args: readonly string[]): Entry['run'] {
     const program: ShellCommand = { command, args, cwd: this.#use.source.root, env: this.#env }
     return (ctx, call) => runShellHook(program, ctx, call)
-  }
-
-  #hookOf(value: unknown, otherwise: string): Entry['run'] {
-    if (typeof value !== 'function') throw this.#fail('config.hook', otherwise)
-    return (ctx) => value(ctx)
   }
 
   #resolve(text: string): Promise<string> {

@@ -73,10 +73,7 @@ export function audit(given: AuditOptions): Audit {
   const options = readOptions(given)
   const { as = 'observe:audit' } = options
   if ('secret' in options && options.secret === undefined)
-    throw misconfigured(
-      as,
-      'has a secret that is undefined, so it would sign nothing. Is its variable set? To go without a secret, omit it.',
-    )
+    throw misconfigured(as, 'has a secret that is undefined. Is its variable set? To sign nothing, omit it.')
   const trail = new AuditTrail(as, options)
 
   const layer = defineMiddleware({
@@ -100,8 +97,8 @@ export function audit(given: AuditOptions): Audit {
 
 /** Records the input as outer layers left it, then what is added to it later, and the end of the turn. */
 async function beginTurn(ctx: TurnContext, trail: AuditTrail): Promise<void> {
-  ctx.onEnd(({ status, reason, error, usage }) =>
-    trail.append(ctx, { type: 'turn:end', status, ...reasonFields({ status, reason, error }), usage }),
+  ctx.onEnd((end) =>
+    trail.append(ctx, { type: 'turn:end', status: end.status, ...reasonFields(end), usage: end.usage }),
   )
   let steerCount = 0
   ctx.onInput((message, about) =>

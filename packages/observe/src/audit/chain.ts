@@ -163,9 +163,7 @@ export class Chain {
     if (line === undefined) return { seq: 0, hash: genesis }
     const lastRecord = parseSealedLine(line)
     if (lastRecord === undefined)
-      throw new Error(
-        'The last line of the audit sink is not an audit record. Check it with verify(), and start a new file or stream.',
-      )
+      throw new Error('The last line of the audit sink is not an audit record. Start a new file or stream.')
     return { seq: lastRecord.seq, hash: lastRecord.hash }
   }
 }

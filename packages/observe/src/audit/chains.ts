@@ -1,26 +1,24 @@
 import { Chain } from './chain.ts'
 import type { Digest } from './seal.ts'
-import type { AuditSink } from './sink.ts'
-import { type AuditSinkInput, isPerTenant, toSinks } from './to-sink.ts'
+import type { AuditSink, AuditSinks } from './sink.ts'
+import { type AuditSinkInput, toSink } from './to-sink.ts'
 
 /** The chains of a sink: one, or one per tenant. */
 export class Chains {
-  readonly #sinkFor: (tenant: string) => AuditSink
+  readonly #sink: AuditSink | AuditSinks
   readonly #digest: Digest
   /** The most recently used come last. */
   readonly #chains = new Map<string, Chain>()
-  /** All callers of the same sink share one chain. */
-  readonly #perTenant: boolean
 
   constructor(sink: AuditSinkInput, digest: Digest) {
-    this.#sinkFor = toSinks(sink)
+    this.#sink = toSink(sink)
     this.#digest = digest
-    this.#perTenant = isPerTenant(sink)
   }
 
-  for(tenant: string | undefined): Chain {
-    const name = this.#perTenant ? (tenant ?? '') : ''
-    const chain = this.#chains.get(name) ?? new Chain(this.#sinkFor(name), this.#digest)
+  /** Returns the chain of a tenant. All callers of the same sink share one chain. */
+  for(tenant = ''): Chain {
+    const name = 'chainOf' in this.#sink ? tenant : ''
+    const chain = this.#chains.get(name) ?? this.#open(name)
     this.#chains.delete(name)
     this.#chains.set(name, chain)
     if (this.#chains.size > maxChains) this.#evict()
@@ -29,6 +27,10 @@ export class Chains {
 
   async flush(): Promise<void> {
     await Promise.all([...this.#chains.values()].map((chain) => chain.flush()))
+  }
+
+  #open(name: string): Chain {
+    return new Chain('chainOf' in this.#sink ? this.#sink.chainOf(name) : this.#sink, this.#digest)
   }
 
   /** Evicts an idle chain. The sink has its head, so a later chain continues from there. */

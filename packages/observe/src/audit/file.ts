@@ -116,18 +116,13 @@ async function truncateAfterLast(file: AuditFileHandle): Promise<number> {
 
 /** Returns the line that ends at a position. */
 async function lineBefore(file: AuditFileHandle, end: number): Promise<string> {
-  const start = (await lastBreak(file, end)) + 1
-  const bytes = new Uint8Array(end - start)
-  await read(file, bytes, start)
-  return new TextDecoder().decode(bytes)
+  return new TextDecoder().decode(await read(file, (await lastBreak(file, end)) + 1, end))
 }
 
 /** Returns the keys of the records that end before a position. */
 async function keysBefore(file: AuditFileHandle, end: number): Promise<Set<string>> {
-  const start = Math.max(0, end - tailBytes)
-  const bytes = new Uint8Array(end - start)
-  await read(file, bytes, start)
-  const keys = new TextDecoder().decode(bytes).matchAll(/^\{"seq":\d+,"key":"([0-9a-f]+)"/gm)
+  const tail = new TextDecoder().decode(await read(file, Math.max(0, end - tailBytes), end))
+  const keys = tail.matchAll(/^\{"seq":\d+,"key":"([0-9a-f]+)"/gm)
   return new Set([...keys].map(([, key]) => key as string))
 }
 
@@ -135,28 +130,26 @@ async function keysBefore(file: AuditFileHandle, end: number): Promise<Set<strin
 async function lastBreak(file: AuditFileHandle, before: number): Promise<number> {
   for (let until = before; until > 0; until -= blockSize) {
     const start = Math.max(0, until - blockSize)
-    const bytes = new Uint8Array(until - start)
-    await read(file, bytes, start)
-    const at = bytes.lastIndexOf(lineFeed)
+    const at = (await read(file, start, until)).lastIndexOf(lineFeed)
     if (at >= 0) return start + at
   }
   return -1
 }
 
-async function read(file: AuditFileHandle, bytes: Uint8Array, position: number): Promise<void> {
+async function read(file: AuditFileHandle, start: number, end: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(end - start)
   for (let offset = 0; offset < bytes.length; ) {
-    const { bytesRead } = await file.read(bytes, offset, bytes.length - offset, position + offset)
+    const { bytesRead } = await file.read(bytes, offset, bytes.length - offset, start + offset)
     if (bytesRead === 0) throw new Error('The audit file was truncated while it was read.')
     offset += bytesRead
   }
+  return bytes
 }
 
 /** Loaded at run time, so that the package works in runtimes without files. */
 function nodeFs(): AuditFs {
   const fs = globalThis.process?.getBuiltinModule?.('node:fs/promises')
   if (fs === undefined)
-    throw new TypeError(
-      'This runtime has no file system. Pass audit() a sink of your own, or pass an fs to auditFile().',
-    )
+    throw new TypeError('This runtime has no file system. Pass a sink of your own, or an fs to auditFile().')
   return fs as unknown as AuditFs // its overloads are wider
 }

@@ -67,7 +67,7 @@ export function responseFields({ model, finishReason, usage, toolCalls, text }: 
 }
 
 export function resultFields({ status, content, error }: ToolResult): AuditFields {
-  const reason = status === 'denied' && typeof content === 'string' ? { reason: truncate(content) } : {}
+  const reason = status === 'denied' && typeof content === 'string' && { reason: truncate(content) }
   return { status, ...reason, result: new Content(content), ...(error !== undefined && errorFields(error)) }
 }
 
@@ -82,8 +82,8 @@ export function reasonFields({
   error?: unknown
 }): AuditFields {
   if (status === 'failed') return errorFields(error)
-  if (error !== undefined) return { reason: truncate(errorDetail(error)) }
-  return reason === undefined ? {} : { reason: truncate(reason) }
+  const why = error === undefined ? reason : errorDetail(error)
+  return why === undefined ? {} : { reason: truncate(why) }
 }
 
 const truncate = (text: string): string => text.slice(0, 300)
