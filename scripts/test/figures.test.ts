@@ -68,7 +68,7 @@ describe('the limit of an import', () => {
   })
 
   it('has to follow a load that fell, and only goes down', () => {
-    expect(problemsAt(7, 100)).toEqual([expect.stringContaining('run sizes --lower')])
+    expect(problemsAt(7, 100)).toEqual([expect.stringContaining('npm run sizes -- --lower')])
     expect(loweredLoads({ a: { files: 7, kilobytes: 101 } }, limits)).toEqual({ a: { files: 7, kilobytes: 100 } })
     expect(loweredLoads({ a: { files: 11, kilobytes: 61 } }, limits)).toEqual({ a: { files: 10, kilobytes: 80 } })
   })

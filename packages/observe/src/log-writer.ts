@@ -30,7 +30,7 @@ export interface LogWriterOptions {
 }
 
 /** The begin or the end of a turn or a call. */
-export interface LogRecord {
+interface LogRecord {
   readonly what: 'turn' | 'model' | 'tool'
   readonly moment: LogMoment
   /** How it ended; absent at its begin. */

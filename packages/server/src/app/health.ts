@@ -1,6 +1,6 @@
 import type { Host, RunReader, Runtime, StoreReader } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
-import { timingSafeEqual } from '../http/timing-safe-equal.ts'
+import { timingSafeEqual } from '../request/caller.ts'
 import { pathNotFound } from '../request/not-found.ts'
 import { route } from '../request/route.ts'
 import type { Router } from '../request/router.ts'

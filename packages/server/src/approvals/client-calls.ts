@@ -2,8 +2,7 @@ import type { Decision, PendingCall } from '@allium/core'
 import { sealOf } from '@allium/core/internal'
 import type { Seals } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
-import { timingSafeEqual } from '../http/timing-safe-equal.ts'
-import type { Caller } from '../request/caller.ts'
+import { type Caller, timingSafeEqual } from '../request/caller.ts'
 
 /** A call that was sent to the client, as the client returns it. `args` is undefined unless the arguments are a JSON object. */
 export interface ClientCall {

@@ -1,5 +1,5 @@
 import { AlliumError } from '@allium/core'
-import { persist } from '@allium/memory'
+import { sessionStorage } from '@allium/memory/session-storage'
 import { memoryStore, type SessionStore } from '@allium/store'
 import type { DurableRuns } from '../options/durable-runs.ts'
 import type { ServedAgent, ServerOptions } from '../options/options.ts'
@@ -31,7 +31,7 @@ export function sharedStore(agents: ReadonlyMap<string, ServedAgent>): ServedAge
   return others.every((store) => store === first) ? first : undefined
 }
 
-/** Returns the session store. Adds a `persist` layer to agents that do not store their sessions. */
+/** Returns the session store. Adds the layer of `memory.persist()` to agents that do not store their sessions. */
 export function storeOf(
   agents: ReadonlyMap<string, ServedAgent>,
   sessionStore: SessionStore | undefined,
@@ -39,7 +39,7 @@ export function storeOf(
   const store = sessionStore ?? memoryStore()
   for (const agent of agents.values()) {
     const storage = agent.inspect().layers.find(({ order }) => order.is?.includes('sessionStorage'))
-    if (storage === undefined) agent.use(persist({ store }))
+    if (storage === undefined) agent.use(sessionStorage({ store }))
     else if (sessionStore === undefined)
       throw new AlliumError(
         'server.options',

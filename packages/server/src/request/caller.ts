@@ -79,3 +79,11 @@ function onlyAgent({ agents }: Access): ServedAgent | undefined {
 }
 
 export type Ctx = Context<Env>
+
+/** Returns whether a secret that a caller presents is the expected one. Takes the same time for all strings of one length. */
+export function timingSafeEqual(actual: string, expected: string): boolean {
+  let differs = actual.length ^ expected.length
+  for (let index = 0; index < actual.length; index++)
+    differs |= actual.charCodeAt(index) ^ expected.charCodeAt(index % expected.length)
+  return differs === 0
+}
