@@ -11,7 +11,16 @@ console.log(
   `Building ${packages.length} packages, which takes minutes the first time. Unchanged packages are not built again.`,
 )
 // One line for each package, as its build starts.
-pnpm('inherit', 'run', 'build', '--output-logs=hash-only', '--log-order=stream')
+pnpm(
+  'inherit',
+  'exec',
+  'turbo',
+  'run',
+  'build',
+  '--root-turbo-json=scripts/turbo.json',
+  '--output-logs=hash-only',
+  '--log-order=stream',
+)
 pnpm('inherit', 'exec', 'node', '--import=tsx', 'scripts/docs/ship-docs.ts')
 console.log('Packing')
 // All in one process: pnpm takes several seconds to start. The build above has done what the script before a pack does.

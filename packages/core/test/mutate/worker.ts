@@ -41,6 +41,9 @@ for (const event of ['unhandledRejection', 'uncaughtException'] as const)
     stray ??= `${event}: ${error}`
   })
 
+// The loader makes core read it from here.
+Object.assign(globalThis, { later: import('../../src/later.ts') })
+
 const tests = new URL('../', import.meta.url)
 for (const file of readdirSync(tests).filter((name) => name.endsWith('.test.ts')))
   await collect(new URL(file, tests).href)
@@ -83,7 +86,9 @@ async function baseline(): Promise<Coverage> {
   const testsOf = (mutant: string) => (coverage[mutant] ??= { quick: [], slow: [] })
   for (const { test, took, reached } of runs.sort((a, b) => a.took - b.took))
     for (const mutant of reached) testsOf(mutant)[took > limits.quick ? 'slow' : 'quick'].push(collected.indexOf(test))
-  const explored = await mutantsIn('explorer', async () => void (await find(cases(0, 100))))
+  let found: string | undefined
+  const explored = await mutantsIn('explorer', async () => void (found = await find(cases(0, 100))))
+  if (found !== undefined) throw new Error(`The explorer finds something without a mutant: ${found}`)
   for (const mutant of explored) testsOf(mutant)
   return coverage
 }
