@@ -2,12 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-
-/** The folders of the server, from the ground up: each imports only from those before it. */
-const floors =
-  'http options run host request approvals response sessions native openai ui agui mcp client inspect operations app node .'.split(
-    ' ',
-  )
+import { floors } from './floors.ts'
 
 const src = fileURLToPath(new URL('../src', import.meta.url))
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))

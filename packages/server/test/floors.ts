@@ -1,0 +1,22 @@
+/** The folders of the server, from the ground up: each imports only from those before it. */
+export const floors: readonly string[] = [
+  'http',
+  'options',
+  'run',
+  'host',
+  'request',
+  'approvals',
+  'response',
+  'sessions',
+  'native',
+  'openai',
+  'ui',
+  'agui',
+  'mcp',
+  'client',
+  'inspect',
+  'operations',
+  'app',
+  'node',
+  '.',
+]
