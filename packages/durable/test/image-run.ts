@@ -1,5 +1,6 @@
 import { Agent, type Clock, toolResult } from '@allium/core'
 import { persist } from '@allium/memory'
+import type { RunKey } from '@allium/store'
 import type { SqliteStore } from '@allium/store-sqlite'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { type Durable, durable, type Entry } from '../src/index.ts'
@@ -52,6 +53,14 @@ export function imageProcess(
 
 export function startImages(runs: Durable) {
   return runs.start({ principal, sessionId: 'chat', input: { role: 'user', content: [partOf(images.input)] } })
+}
+
+/** Waits until the log has the whole answer with the image. Readers who have a part of it get it again after a takeover. */
+export async function untilLogged({ events }: Pick<SqliteStore, 'events'>, run: RunKey): Promise<void> {
+  for await (const { event: entry } of events.read(run, 0)) {
+    const { type, callId } = (entry as Entry).event as { type: string; callId?: string }
+    if (type === 'tool:start' && callId === 'c1') return
+  }
 }
 
 /** The events of a run until it ends. */

@@ -7,7 +7,7 @@ import type { PostgresStore } from '../../store-postgres/src/index.ts'
 import { sql, storesAt } from '../../store-postgres/test/schemas.ts'
 import { anyServer } from '../../store-postgres/test/server.ts'
 import { durable, type Entry } from '../src/index.ts'
-import { eventsOf, imageProcess, namesOf, startImages, untilLost } from './image-run.ts'
+import { eventsOf, imageProcess, namesOf, startImages, untilLogged, untilLost } from './image-run.ts'
 import { storedJournal } from './stored-journal.ts'
 
 const server = await anyServer()
@@ -88,6 +88,7 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
     const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
     while (!(await store.runs.steps({ key, token: 0, version: 0 }, run)).some(({ id }) => id.includes('tool:c1')))
       await sleep(20)
+    await untilLogged(store, { key, turnId: run })
     await store.close()
     const again = stores.again(store)
     const next = imageProcess(again, ['Three images.'])
