@@ -16,11 +16,13 @@ export async function randomErasures(bench: ErasureBench): Promise<void> {
   const erased = new Map<string, number>()
   const going = new Set<Promise<unknown>>()
   const nameOf = (tenant: string, owner: string) => `${tenant}/${owner}`
-  const start = (n: number) => {
+  const start = async (n: number) => {
     const [tenant, owner] = [random.pick(tenants), random.pick(owners)]
     const number = erased.get(nameOf(tenant, owner)) ?? 0
     const key: SessionKey = { tenant, owner, agent: 'agent', sessionId: `chat-${owner}-${random.below(2)}` }
     const run = new ScriptedRun(bench, key, `<${nameOf(tenant, owner)}#${number}> ${n}`)
+    // A run that gets its lease after an erasure begins after it, also where it asked for the lease before.
+    await run.steps.acquire?.().catch(() => {})
     const playing = randomly(run, random)
     going.add(playing)
     void playing.finally(() => going.delete(playing))
@@ -36,7 +38,7 @@ export async function randomErasures(bench: ErasureBench): Promise<void> {
   }
 
   for (let round = 0; round < rounds; round++) {
-    for (let i = 0; i < 4; i++) start(round * 4 + i)
+    for (let i = 0; i < 4; i++) await start(round * 4 + i)
     await settle(random.below(20))
     await eraseOne()
   }
@@ -48,12 +50,12 @@ export async function randomErasures(bench: ErasureBench): Promise<void> {
   await checkErased(bench, ['canary'], `In the end nothing is left (seed ${bench.seed})`)
 }
 
-/** Plays a run with random delays between steps. A durable run and a schedule would begin after an erasure, so they are left out. */
+/** Plays a run that has its lease, with random delays between steps. A durable run and a schedule would begin after an erasure, so they are left out. */
 async function randomly(run: ScriptedRun, random: Random): Promise<void> {
   const waits = Object.keys(run.steps).map(() => random.below(4))
   for (const [i, [name, step]] of Object.entries(run.steps).entries()) {
     if (i > 0) await settle(waits[i] ?? 0)
-    if (name === 'durable' || name === 'schedule') continue
+    if (name === 'acquire' || name === 'durable' || name === 'schedule') continue
     await step().catch(() => {})
   }
 }
