@@ -24,13 +24,13 @@ export { injectionScore } from './content/injection-score.ts'
 
 export { type ApproveOptions, approve } from './rules/approve.ts'
 export type { ApprovalRequest, HandlerDecision } from './rules/ask-handler.ts'
-export { type GuardCode, guardCodes } from './rules/block-options.ts'
+export type { FailureOptions } from './rules/failure-options.ts'
+export { type GuardCode, guardCodes } from './rules/guard-codes.ts'
 export type { GuardFound, GuardTarget } from './rules/guard-found.ts'
 export { type InputOptions, input } from './rules/input.ts'
 export { type JudgeOptions, type JudgeState, judge } from './rules/judge.ts'
 export { type OutputOptions, output } from './rules/output.ts'
 export { type ArgumentTest, type PolicyOptions, type PolicyRule, policy } from './rules/policy.ts'
-export type { FailureOptions } from './rules/run-check.ts'
 export type { Judged } from './rules/text-judge.ts'
 export type { Check, Verdict } from './rules/verdict.ts'
 
@@ -52,6 +52,7 @@ export {
   type ConcurrencyState,
   concurrency,
 } from './limits/concurrency.ts'
+export type { LimitOptions } from './limits/limit-options.ts'
 export { type MaxModelCallsOptions, maxModelCalls } from './limits/max-model-calls.ts'
 export { type MaxToolCallsOptions, maxToolCalls } from './limits/max-tool-calls.ts'
 export { type RateLimitOptions, type RateLimitState, rateLimit } from './limits/rate-limit.ts'

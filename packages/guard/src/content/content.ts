@@ -9,15 +9,10 @@ import {
   withState,
 } from '@allium/core'
 import type { Detector, Finding } from '@allium/shared/detect'
-import { blockOptions } from '../rules/block-options.ts'
+import { type FailureOptions, type FailurePolicy, failureOptions, failurePolicy } from '../rules/failure-options.ts'
+import { blockOptions } from '../rules/guard-codes.ts'
 import { emitFound, type GuardTarget, targetNames } from '../rules/guard-found.ts'
-import {
-  type FailureOptions,
-  type FailurePolicy,
-  failureOptions,
-  failurePolicy,
-  runLocalCheck,
-} from '../rules/run-check.ts'
+import { runLocalCheck } from '../rules/run-check.ts'
 import { mapMessage, mapResult } from '../text/map-message.ts'
 import { createDetector, type DetectorOptions, patternDetector } from './detector.ts'
 import { filterAnswer } from './filter-answer.ts'

@@ -1,5 +1,6 @@
 import type { ModelContext, ModelResponse } from '@allium/core'
-import { type FailurePolicy, handleFailure } from '../rules/run-check.ts'
+import type { FailurePolicy } from '../rules/failure-options.ts'
+import { handleFailure } from '../rules/run-check.ts'
 import { dropMetadata } from '../text/map-message.ts'
 import { filterStream } from './stream-filter.ts'
 import type { TextFilter } from './text-filter.ts'

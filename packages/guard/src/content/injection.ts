@@ -1,5 +1,5 @@
 import { defineMiddleware, layerOptions, option, type TypedMiddleware, withState } from '@allium/core'
-import { type FailureOptions, failureOptions, failurePolicy } from '../rules/run-check.ts'
+import { type FailureOptions, failureOptions, failurePolicy } from '../rules/failure-options.ts'
 import { matchesToolName } from '../rules/tool-names.ts'
 import { generatedSecret } from './generated-secret.ts'
 import { type InjectionDetector, InjectionGuard } from './injection-guard.ts'

@@ -1,7 +1,6 @@
 import {
   defineMiddleware,
   estimateInputTokens,
-  layerOptions,
   type ModelContext,
   option,
   type TurnView,
@@ -20,12 +19,13 @@ import { countTokens, usdMeter } from './budget/meter.ts'
 import { runRecord } from './budget/run-record.ts'
 import { Settlements } from './budget/settlements.ts'
 import { checkedLimit } from './checked-limit.ts'
+import { type LimitOptions, limitOptions } from './limit-options.ts'
 
 export type { BudgetEvent, BudgetExceeded, OnLimit } from './budget/limit-policy.ts'
 
 type TokenEstimate = Pick<Usage, 'inputTokens' | 'outputTokens'>
 
-export interface BudgetOptions<Name extends string = string> {
+export interface BudgetOptions<Name extends string = string> extends LimitOptions<Name> {
   /** The limit of an account, in USD or tokens. A function is called for each call, for tenants with different plans. */
   limit: number | ((ctx: ModelContext) => number | Promise<number>)
   /** @default 'usd' */
@@ -60,14 +60,12 @@ export interface BudgetOptions<Name extends string = string> {
    * runs, its hold is renewed. @default 600_000
    */
   lease?: number | undefined
-  /** The layer's name, and the prefix of its state key. @default 'guard:budget' */
-  as?: Name | undefined
 }
 
 /** The session's spending under the budget, in its unit; with `per: 'turn'`, the turn's spending. */
 export type BudgetState<Name extends string> = Record<`${Name}:spent`, number>
 
-const readOptions = layerOptions<BudgetOptions>('guard:budget', {
+const readOptions = limitOptions<BudgetOptions>('guard:budget', {
   limit: option.required(option.either(option.number({ from: 0 }), option.fn), 'the room of an account'),
   unit: option.oneOf('usd', 'tokens'),
   per: option.either(option.oneOf('turn', 'session', 'user', 'tenant'), option.fn),
@@ -113,7 +111,7 @@ export function budget<Name extends string = 'guard:budget'>(
     fallbackPrice = { input: 3, output: 15 },
     estimate = estimateUsage,
     lease = 600_000,
-    as = 'guard:budget' as Name,
+    as,
   } = readOptions(options)
   const policy = { layer: as, unit, per, window, lease, onLimit, warnAt }
   const localLedger = ledgerOption === undefined ? memoryLedger() : undefined

@@ -1,6 +1,5 @@
 import {
   defineMiddleware,
-  layerOptions,
   type ModelContext,
   option,
   sum,
@@ -9,11 +8,12 @@ import {
   tenantOf,
   withState,
 } from '@allium/core'
-import { blockOptions } from '../rules/block-options.ts'
+import { blockOptions } from '../rules/guard-codes.ts'
 import { counted } from './counted.ts'
 import { FairQueue } from './fair-queue.ts'
+import { type LimitOptions, limitOptions } from './limit-options.ts'
 
-export interface ConcurrencyOptions<Name extends string = string> {
+export interface ConcurrencyOptions<Name extends string = string> extends LimitOptions<Name> {
   /** How many model calls or turns run at once in this process. */
   limit: number
   /** How many of those one tenant may use. @default all */
@@ -26,8 +26,6 @@ export interface ConcurrencyOptions<Name extends string = string> {
   maxWait?: number | undefined
   /** The key by which slots are shared fairly. @default the principal's tenant */
   per?(ctx: TurnView): string
-  /** The layer's name, and the prefix of its state key. @default 'guard:concurrency' */
-  as?: Name | undefined
 }
 
 /** A turn was refused because no slot became free. */
@@ -48,7 +46,7 @@ declare module '@allium/core' {
 /** How long the turn has waited for slots, in milliseconds. */
 export type ConcurrencyState<Name extends string> = Record<`${Name}:waited`, number>
 
-const readOptions = layerOptions<ConcurrencyOptions>('guard:concurrency', {
+const readOptions = limitOptions<ConcurrencyOptions>('guard:concurrency', {
   limit: option.required(option.number({ from: 1 }), 'how many run at once'),
   perTenant: option.number({ from: 1 }),
   scope: option.oneOf('model', 'turn'),
@@ -77,9 +75,9 @@ export function concurrency<Name extends string = 'guard:concurrency'>(
     scope = 'model',
     maxQueueSize = 100,
     maxWait = 30_000,
-    per = ({ principal }) => tenantOf(principal) ?? '',
-    as = 'guard:concurrency' as Name,
-  }: ConcurrencyOptions<Name> = readOptions(options)
+    per = ({ principal }: TurnView) => tenantOf(principal) ?? '',
+    as,
+  } = readOptions(options)
   const slots = new FairQueue({ limit, perKey: perTenant, queue: maxQueueSize })
   const stateKey = `${as}:waited`
 

@@ -1,5 +1,5 @@
 import type { ModelContext, ModelResponse } from '@allium/core'
-import { blockOptions, type GuardCode } from '../rules/block-options.ts'
+import { blockOptions, type GuardCode } from '../rules/guard-codes.ts'
 
 /** Ends the turn in place of a model call over a limit. */
 export function endTurn(

@@ -1,8 +1,9 @@
-import { defineMiddleware, layerOptions, option, sum, type TypedMiddleware, withState } from '@allium/core'
+import { defineMiddleware, option, sum, type TypedMiddleware, withState } from '@allium/core'
 import { counted } from './counted.ts'
 import { endTurn } from './end-turn.ts'
+import { type LimitOptions, limitOptions } from './limit-options.ts'
 
-export interface MaxModelCallsOptions<Name extends string = string> {
+export interface MaxModelCallsOptions<Name extends string = string> extends LimitOptions<Name> {
   /** How many calls a turn or session may make. Each attempt of a retry and each call of a sub-agent counts. */
   limit: number
   /** @default 'turn' */
@@ -12,11 +13,9 @@ export interface MaxModelCallsOptions<Name extends string = string> {
    * 'stop'
    */
   onLimit?: 'stop' | 'block' | 'abort' | undefined
-  /** The layer's name, and the prefix of its state key. @default 'guard:maxModelCalls' */
-  as?: Name | undefined
 }
 
-const readOptions = layerOptions<MaxModelCallsOptions>('guard:maxModelCalls', {
+const readOptions = limitOptions<MaxModelCallsOptions>('guard:maxModelCalls', {
   limit: option.required(option.number({ from: 1 }), 'the calls that may be made'),
   per: option.oneOf('turn', 'session'),
   onLimit: option.oneOf('stop', 'block', 'abort'),
@@ -35,7 +34,7 @@ const readOptions = layerOptions<MaxModelCallsOptions>('guard:maxModelCalls', {
 export function maxModelCalls<Name extends string = 'guard:maxModelCalls'>(
   given: MaxModelCallsOptions<Name>,
 ): TypedMiddleware<Record<`${Name}:calls`, number>> {
-  const { limit, per = 'turn', onLimit = 'stop', as = 'guard:maxModelCalls' as Name } = readOptions(given)
+  const { limit, per = 'turn', onLimit = 'stop', as } = readOptions(given)
   const key = `${as}:calls`
   const layer = defineMiddleware<Record<string, number>>({
     name: as,

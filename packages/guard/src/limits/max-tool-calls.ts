@@ -1,17 +1,10 @@
-import {
-  defineMiddleware,
-  layerOptions,
-  option,
-  sum,
-  type ToolContext,
-  type TypedMiddleware,
-  withState,
-} from '@allium/core'
-import { blockOptions } from '../rules/block-options.ts'
+import { defineMiddleware, option, sum, type ToolContext, type TypedMiddleware, withState } from '@allium/core'
+import { blockOptions } from '../rules/guard-codes.ts'
 import { matchesToolName } from '../rules/tool-names.ts'
 import { counted } from './counted.ts'
+import { type LimitOptions, limitOptions } from './limit-options.ts'
 
-export interface MaxToolCallsOptions<Name extends string = string> {
+export interface MaxToolCallsOptions<Name extends string = string> extends LimitOptions<Name> {
   /** How many calls a turn or session may make. */
   limit: number
   /** The tools that count, by name; `*` matches any text. @default all */
@@ -23,15 +16,13 @@ export interface MaxToolCallsOptions<Name extends string = string> {
    * or the turn is blocked or aborted. @default 'deny'
    */
   onLimit?: 'deny' | 'stop' | 'block' | 'abort' | undefined
-  /** The layer's name, and the prefix of its state keys. @default 'guard:maxToolCalls' */
-  as?: Name | undefined
 }
 
 /** The number of counted calls, and the ids of those that are waiting for a human. */
 export type MaxToolCallsState<Name extends string> = Record<`${Name}:calls`, number> &
   Record<`${Name}:waiting`, string[]>
 
-const readOptions = layerOptions<MaxToolCallsOptions>('guard:maxToolCalls', {
+const readOptions = limitOptions<MaxToolCallsOptions>('guard:maxToolCalls', {
   limit: option.required(option.number({ from: 0 }), 'the calls that may be made'),
   tools: option.some(option.text),
   per: option.oneOf('turn', 'session'),
@@ -53,7 +44,7 @@ const readOptions = layerOptions<MaxToolCallsOptions>('guard:maxToolCalls', {
 export function maxToolCalls<Name extends string = 'guard:maxToolCalls'>(
   given: MaxToolCallsOptions<Name>,
 ): TypedMiddleware<MaxToolCallsState<Name>> {
-  const { limit, tools = ['*'], per = 'turn', onLimit = 'deny', as = 'guard:maxToolCalls' as Name } = readOptions(given)
+  const { limit, tools = ['*'], per = 'turn', onLimit = 'deny', as } = readOptions(given)
   const [key, waitingKey] = [`${as}:calls`, `${as}:waiting`] as const
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,

@@ -1,6 +1,5 @@
 import {
   defineMiddleware,
-  layerOptions,
   type ModelContext,
   misconfigured,
   option,
@@ -8,12 +7,16 @@ import {
   withState,
 } from '@allium/core'
 import { isResumed, physicalCallsOf } from '@allium/core/context'
-import { type FailureOptions, failureOptions, failurePolicy } from '../rules/run-check.ts'
+import { type FailureOptions, failureOptions, failurePolicy } from '../rules/failure-options.ts'
+import { type LimitOptions, limitOptions } from './limit-options.ts'
 import { type OnRateLimit, RateLimiter } from './rate-limiter.ts'
 import { type Rate, RateRule } from './rate-rule.ts'
 import type { MakeRateStore } from './rate-store.ts'
 
-export interface RateLimitOptions<Name extends string = string> extends Partial<Rate>, FailureOptions {
+export interface RateLimitOptions<Name extends string = string>
+  extends LimitOptions<Name>,
+    Partial<Rate>,
+    FailureOptions {
   /** Additional rates; all of them must have room. */
   rates?: readonly Rate[] | undefined
   /** What is counted: turns, or model calls including those of sub-agents. @default 'turn' */
@@ -30,8 +33,6 @@ export interface RateLimitOptions<Name extends string = string> extends Partial<
    * store, or its ledger; else RateLimiterMemory
    */
   store?: MakeRateStore | undefined
-  /** The layer's name, and the prefix of its state key. @default 'guard:rateLimit' */
-  as?: Name | undefined
 }
 
 /** Seconds until a refused turn can be retried; 0 if it was not refused. */
@@ -42,7 +43,7 @@ const rateOptions = {
   window: option.either(option.oneOf('second', 'minute', 'hour', 'day'), option.number({ above: 0 })),
   per: option.either(option.oneOf('session', 'user', 'tenant', 'ip'), option.fn),
 }
-const readOptions = layerOptions<RateLimitOptions>('guard:rateLimit', {
+const readOptions = limitOptions<RateLimitOptions>('guard:rateLimit', {
   ...rateOptions,
   rates: option.list(option.shape<Rate>({ ...rateOptions, limit: option.required(rateOptions.limit) })),
   scope: option.oneOf('turn', 'model'),
@@ -74,7 +75,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     onLimit = 'block',
     maxWait = 60_000,
     store,
-    as = 'guard:rateLimit' as Name,
+    as,
     ...failure
   } = readOptions(options)
   const rules = [...(limit === undefined ? [] : [{ limit, window, per } as Rate]), ...rates].map(

@@ -1,8 +1,9 @@
-import { AlliumError, defineMiddleware, layerOptions, misconfigured, option, type TypedMiddleware } from '@allium/core'
+import { AlliumError, defineMiddleware, misconfigured, option, type TypedMiddleware } from '@allium/core'
 import { isInherited } from '@allium/core/context'
 import { Deadline } from './deadline.ts'
+import { type LimitOptions, limitOptions } from './limit-options.ts'
 
-export interface TimeoutOptions {
+export interface TimeoutOptions extends LimitOptions {
   /** Timeout of a whole turn, in milliseconds. */
   turn?: number | undefined
   /** Timeout of a model call in milliseconds, including attempts by inner layers. */
@@ -13,15 +14,13 @@ export interface TimeoutOptions {
   firstChunk?: number | undefined
   /** Timeout of a tool call in milliseconds, including waits of inner layers. The agent's `toolTimeout` limits only `execute`. */
   tool?: number | undefined
-  /** The layer's name. @default 'guard:timeout' */
-  as?: string | undefined
 }
 
 /** Layers that wait between calls or hold an answer until its end. From outside, they look silent. */
 const silentLayers = ['retries', 'repairs', 'guard:output', 'guard:judge']
 
 const duration = option.number({ above: 0 })
-const readOptions = layerOptions<TimeoutOptions>('guard:timeout', {
+const readOptions = limitOptions<TimeoutOptions>('guard:timeout', {
   turn: duration,
   model: duration,
   chunk: duration,
@@ -43,7 +42,7 @@ const readOptions = layerOptions<TimeoutOptions>('guard:timeout', {
  * agent.use(guard.timeout({ turn: 300_000, chunk: 30_000 }))
  */
 export function timeout(options: TimeoutOptions): TypedMiddleware<{}> {
-  const { turn, model, chunk, firstChunk = chunk, tool, as = 'guard:timeout' } = readOptions(options)
+  const { turn, model, chunk, firstChunk = chunk, tool, as } = readOptions(options)
   if ([turn, model, firstChunk, tool].every((time) => time === undefined))
     throw misconfigured(as, 'needs milliseconds above 0 for turn, model, chunk, firstChunk or tool.')
 

@@ -1,7 +1,8 @@
 import { defineMiddleware, layerOptions, option, type TypedMiddleware } from '@allium/core'
 import { mapMessage, mapResult } from '../text/map-message.ts'
 import { textOf } from '../text/text-of.ts'
-import { type FailureOptions, failureOptions, failurePolicy, runCheck } from './run-check.ts'
+import { type FailureOptions, failureOptions, failurePolicy } from './failure-options.ts'
+import { runCheck } from './run-check.ts'
 import { applyVerdict, type Check, replaceFirst } from './verdict.ts'
 
 export interface InputOptions extends FailureOptions {

@@ -8,9 +8,9 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
+import { type FailureOptions, failureOptions } from './failure-options.ts'
 import { input } from './input.ts'
 import { output } from './output.ts'
-import { type FailureOptions, failureOptions } from './run-check.ts'
 import { TextJudge } from './text-judge.ts'
 
 export interface JudgeOptions<Name extends string = string> extends FailureOptions {

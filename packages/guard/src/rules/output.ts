@@ -8,7 +8,8 @@ import {
 } from '@allium/core'
 import { dropMetadata } from '../text/map-message.ts'
 import { unsupportedKind } from '../text/unsupported-kind.ts'
-import { type FailureOptions, failureOptions, failurePolicy, runCheck, runLocalCheck } from './run-check.ts'
+import { type FailureOptions, failureOptions, failurePolicy } from './failure-options.ts'
+import { runCheck, runLocalCheck } from './run-check.ts'
 import { applyVerdict, type Check, replaceFirst } from './verdict.ts'
 
 export interface OutputOptions extends FailureOptions {

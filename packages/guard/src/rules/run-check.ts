@@ -1,38 +1,8 @@
-import { AlliumError, followSignal, isBlockError, messageOf, option, type TurnView } from '@allium/core'
-import { blockOptions } from './block-options.ts'
-
-export interface FailureOptions {
-  /** What happens if the guard itself fails or takes too long: the turn is blocked, or continues unchecked. @default 'block' */
-  onError?: 'block' | 'allow' | undefined
-  /** The timeout of one check, in milliseconds. @default 10_000 */
-  timeout?: number | undefined
-  /** The reply to the user when the guard blocks. @default nothing */
-  reply?: string | undefined
-}
+import { AlliumError, followSignal, isBlockError, messageOf, type TurnView } from '@allium/core'
+import type { FailurePolicy } from './failure-options.ts'
+import { blockOptions } from './guard-codes.ts'
 
 type CheckContext = Pick<TurnView, 'block' | 'clock' | 'logger' | 'signal'>
-
-/** The failure settings of a guard that fails closed. */
-export interface FailurePolicy {
-  readonly name: string
-  readonly onError: 'block' | 'allow'
-  readonly timeout: number
-  readonly reply: string | undefined
-}
-
-/** The options shared by all guards that fail closed. */
-export const failureOptions = {
-  onError: option.oneOf('block', 'allow'),
-  timeout: option.number({ above: 0 }),
-  reply: option.text,
-}
-
-export function failurePolicy(
-  name: string,
-  { onError = 'block', timeout = 10_000, reply }: FailureOptions,
-): FailurePolicy {
-  return { name, onError, timeout, reply }
-}
 
 /** The arguments of a check: a signal that aborts when the check is abandoned. */
 export interface CheckCall {

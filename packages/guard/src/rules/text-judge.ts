@@ -1,6 +1,6 @@
 import { Agent, type AnyMiddleware, digestOf, type ModelContext, type ModelRef, type TurnView } from '@allium/core'
 import { resolveModel } from '@allium/core/context'
-import type { GuardCode } from './block-options.ts'
+import type { GuardCode } from './guard-codes.ts'
 import { targetNames } from './guard-found.ts'
 import type { Verdict } from './verdict.ts'
 

@@ -1,5 +1,5 @@
 import type { BlockOptions, TurnView } from '@allium/core'
-import { blockOptions, type GuardCode } from './block-options.ts'
+import { blockOptions, type GuardCode } from './guard-codes.ts'
 import { emitFound, type GuardTarget, targetNames } from './guard-found.ts'
 
 /** A check's verdict: nothing or `true` lets the text through, `false` blocks; or an object with the block's reason or the replacement. */

@@ -51,7 +51,7 @@ export interface RunReader {
 
 /** The runs, for starting, steering and stopping them. */
 export interface RunControl extends RunReader {
-  readonly runs: RunReader['runs'] & Pick<Runs, 'start' | 'stop' | 'drop' | 'steerLimits'>
+  readonly runs: RunReader['runs'] & Pick<Runs, 'start' | 'steer' | 'stop' | 'drop'>
 }
 
 /** The sizes, times and shares that bound requests and streams. */
@@ -79,17 +79,23 @@ export interface Host extends Access, Stores, RunControl, Limits, Seals {
 /**
  * Creates the records of a server, and checks the options that depend on the agents. The routes take these records:
  *
- * | routes | records |
- * |---|---|
- * | runs, AI SDK chats | Access, Stores, RunControl, Limits |
- * | AG-UI, OpenAI, sessions | the same, and Seals |
- * | reading sessions | Access, StoreReader, RunReader, Limits, Seals |
- * | stopping and steering runs | Access, Stores, RunControl |
- * | approvals | Access, StoreReader, RunControl, Seals |
- * | MCP | Access, StoreReader, RunControl, Limits |
- * | the inspector | Access, Stores (for copies of sessions), RunReader, Limits, Seals |
- * | operators of durable runs | Access, Seals |
- * | health, metrics, the OpenAPI document | StoreReader, RunReader, Runtime, and the options |
+ * | routes | file | function | records |
+ * |---|---|---|---|
+ * | starting, following and answering runs | native/runs.ts | runRoutes | Access, Stores, RunControl, Limits |
+ * | stopping and steering runs | native/control.ts | controlRoutes | Access, StoreReader, RunControl |
+ * | approvals | native/approvals.ts | approvalRoutes | Access, StoreReader, RunControl, Seals |
+ * | sessions | native/sessions.ts | sessionRoutes | Access, Stores, RunControl, Limits, Seals |
+ * | of these, lists, messages, files, usage and state | native/sessions.ts | readRoutes | Access, StoreReader, RunReader, Limits, Seals |
+ * | of these, forks and deletion | native/sessions.ts | ownerRoutes | Access, Stores, RunControl, Limits |
+ * | AI SDK chats | ui/routes.ts | uiRoutes | Access, Stores, RunControl, Limits |
+ * | OpenAI chat completions | openai/routes.ts | openaiRoutes | Access, Stores, RunControl, Limits, Seals |
+ * | OpenAI responses | openai/response-routes.ts | responseRoutes | Access, Stores, RunControl, Limits, Seals |
+ * | AG-UI | agui/routes.ts | aguiRoutes | Access, Stores, RunControl, Limits, Seals |
+ * | MCP | mcp/routes.ts | mcpRoutes | Access, StoreReader, RunControl, Limits |
+ * | the inspector, with its list of the sessions of a tenant | inspect/routes.ts | inspectRoutes | Access, Stores, RunReader, Limits, Seals |
+ * | of these, copies of sessions | inspect/read-only-routes.ts | readOnlyRoutes | Stores, Limits, Seals |
+ * | operators of durable runs and schedules | operations/operator.ts | operator | Access, Seals |
+ * | health, metrics, the OpenAPI document | app/health.ts | healthRoutes | StoreReader, RunReader, Runtime, options |
  *
  * @throws AlliumError `server.options`
  */

@@ -1,7 +1,7 @@
 import type { SessionKey } from '@allium/core'
 import type { RunKey } from '@allium/store'
 import { isRunOf } from '../host/agent-names.ts'
-import type { Access, RunControl, RunReader, StoreReader, Stores } from '../host/host.ts'
+import type { Access, RunControl, RunReader, StoreReader } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
 import { requireSession } from '../request/require-session.ts'
@@ -16,7 +16,7 @@ import { routes } from './routes.ts'
  */
 export function controlRoutes(
   serve: Serve,
-  host: Access & Stores & RunControl,
+  host: Access & StoreReader & RunControl,
   sessionPath: '/sessions/:id' | '/chat/:id',
 ): void {
   serve({ ...routes.stop, path: `${sessionPath}/stop` }, async (c, read) => {
@@ -35,8 +35,7 @@ export function controlRoutes(
     const { message, id = crypto.randomUUID() } = body
     const key = ownKey(caller, params.id, query.owner)
     const run = await runOfCaller(host, caller, key)
-    if (run !== undefined) host.runs.steerLimits.count(run, id, message)
-    if (run !== undefined && (await host.events.signal(run, { steer: message, id }))) return c.json({ id }, 202)
+    if (run !== undefined && (await host.runs.steer(run, { id, message }))) return c.json({ id }, 202)
     await requireSession(host, key)
     throw requestError('run.not_running', 'No run is active in this session. Send the message as the next input.')
   })

@@ -1,4 +1,4 @@
-import { type Logger, type SessionKey, sessionKeyOf } from '@allium/core'
+import { type Logger, type Message, type SessionKey, sessionKeyOf } from '@allium/core'
 import type { EventLog, RunKey, SessionStore } from '@allium/store'
 import type { DurableInfo, DurableRuns } from '../options/durable-runs.ts'
 import type { Shares, SteerLimit } from '../options/limits.ts'
@@ -33,14 +33,14 @@ export class Runs {
   readonly #queues: Queues
   /** Inputs that wait for their session. */
   readonly #waiting = new Set<QueuedRun>()
-  readonly steerLimits: SteerLimits
+  readonly #steerLimits: SteerLimits
 
   constructor(options: RunsOptions) {
     this.#options = options
     this.#active = new ActiveRuns(options)
     this.#starter = new RunStarter(options, this.#active)
     this.#queues = new Queues(options, (key) => this.#active.current(key))
-    this.steerLimits = new SteerLimits(options.steerLimit)
+    this.#steerLimits = new SteerLimits(options.steerLimit)
   }
 
   get size(): number {
@@ -97,11 +97,11 @@ export class Runs {
       isSameAgent && decisions === undefined && output === undefined ? userContentOf(input) : undefined
     if (onBusy === 'steer' && steerContent !== undefined && (await message?.isNew()) !== false) {
       const id = message?.id ?? idempotencyKey ?? crypto.randomUUID()
-      const { steerLimits } = this
+      const send = (run: RunKey) => this.steer(run, { id, message: steerContent })
       const display = this.#starter.displayFor(agent, key)
-      const steer = { steerLimits, display, principal, key, idempotencyKey, id, abandoned }
-      const run = await steerRun(steerContent, { ...this.#options, ...steer })
-      if (run !== undefined) return run
+      const steer = { send, display, principal, key, idempotencyKey, id, abandoned }
+      const steered = await steerRun({ ...this.#options, ...steer })
+      if (steered !== undefined) return steered
     }
     return this.#queues.start(key, abandoned, () => this.#starter.start(request))
   }
@@ -115,6 +115,16 @@ export class Runs {
   async stop(run: RunKey, caller: AgentCaller): Promise<boolean> {
     const stopped = await stopDurable(this.#starter.durableOf(caller.agent), run.turnId, caller)
     return stopped ?? this.#options.log.signal(run, { stop: true })
+  }
+
+  /**
+   * Sends a message to an active run, whichever process executes it. Returns false if it has ended.
+   *
+   * @throws AlliumError `server.limit`, `request.too_large` for more than a run accepts
+   */
+  async steer(run: RunKey, { id, message }: { id: string; message: Message['content'] }): Promise<boolean> {
+    this.#steerLimits.count(run, id, message)
+    return this.#options.log.signal(run, { steer: message, id })
   }
 
   /** Rejects the inputs that wait for a session, because it is deleted. Resolves once none of them can start anymore. */

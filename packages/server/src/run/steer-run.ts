@@ -3,7 +3,6 @@ import type { EventLog, RunKey } from '@allium/store'
 import type { Entry } from '@allium/store/event-log'
 import { RemoteRun, type RemoteRunOptions, type RunSource } from './remote-run.ts'
 import type { RunHandle } from './run-handle.ts'
-import type { SteerLimits } from './steer-limits.ts'
 import { readRemote } from './takeover.ts'
 
 export interface SteerOptions extends Omit<RemoteRunOptions, 'runs' | 'from'> {
@@ -11,20 +10,20 @@ export interface SteerOptions extends Omit<RemoteRunOptions, 'runs' | 'from'> {
   /** The id of the message in the stream. */
   readonly id: string
   readonly abandoned: AbortSignal
-  readonly steerLimits: SteerLimits
+  /** Sends the message to a run. Returns false if it has ended. */
+  readonly send: (run: RunKey) => Promise<boolean>
 }
 
 /**
  * Sends a message to the active run of a session, whichever process executes it. Returns the run from the delivery on. Returns
  * undefined if no run is active, or if the run had its answer before the delivery.
  */
-export async function steerRun(steer: Message['content'], options: SteerOptions): Promise<RunHandle | undefined> {
-  const { log, key, id, abandoned, steerLimits } = options
+export async function steerRun(options: SteerOptions): Promise<RunHandle | undefined> {
+  const { log, key, id, abandoned, send } = options
   const latest = await log.latest(key)
   if (latest === undefined || latest.ended) return undefined
   const run = { key, turnId: latest.turnId }
-  steerLimits.count(run, id, steer)
-  if (!(await log.signal(run, { steer, id }))) return undefined
+  if (!(await send(run))) return undefined
   for await (const { seq, event: logged } of readRemote({ ...options, events: log }, run, latest.seq, abandoned)) {
     const { type, id: eventId } = (logged as Entry).event as { type: string; id?: unknown }
     if (eventId !== id) continue
