@@ -19,7 +19,7 @@ import { Database } from './database/database.ts'
 import { createPool, type PostgresPool } from './database/pool.ts'
 import { checkRunKey, PostgresEvents } from './event/event-table.ts'
 import { postgresLedger } from './ledger/ledger.ts'
-import { postgresOperations } from './run/operations.ts'
+import { PostgresOperations } from './run/operations.ts'
 import { postgresRuns } from './run/runs.ts'
 import { postgresSchedules } from './run/schedules.ts'
 import { Schema } from './schema/schema.ts'
@@ -123,7 +123,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
     sessions: postgresSessions(db, { sealer, blobs }, outboxOptions),
     runs: postgresRuns(db, { sealer, blobs }),
     schedules: postgresSchedules(db, { sealer, blobs }),
-    operations: postgresOperations(db, blobs),
+    operations: new PostgresOperations(db, blobs),
     ledger: postgresLedger(db),
     events: polledEventLog(new PostgresEvents(db, eventRetention), sealer, undefined, {
       checkKeyOfRun: checkRunKey,

@@ -23,6 +23,15 @@ export { checkRun, runKeyParts, runName, sessionKeyParts } from './events/run-ke
 export { checkKey, checkName, checkOwner } from './key.ts'
 export { parseCursor, toPage } from './page.ts'
 export { maxPostponement, month, type OutboxOptions, openRecords } from './records.ts'
+export { type ClaimedRow, openClaims } from './runs/claims.ts'
+export {
+  checkQueue,
+  checkRunAt,
+  idempotencyKeyReused,
+  notPending,
+  priorityStep,
+  sessionBusy,
+} from './runs/new-run.ts'
 export {
   maxFoundRuns,
   maxRunCounts,
@@ -32,25 +41,10 @@ export {
   runCountFromRow,
   runDescription,
   runFilterParams,
-} from './run-operations.ts'
-export {
-  type ClaimedRow,
-  checkQueue,
-  checkRunAt,
-  idempotencyKeyReused,
-  notPending,
-  type OverdueScans,
-  openClaims,
-  openOverdueCalls,
-  priorityStep,
-  readRun,
-  runRowKey,
-  runSummary,
-  sealStep,
-  sealTask,
-  sessionBusy,
-  stepsOf,
-} from './runs.ts'
+} from './runs/operations.ts'
+export { type OverdueScans, openOverdueCalls } from './runs/overdue-calls.ts'
+export { readRun, runRowKey, runSummary, sealTask } from './runs/run-row.ts'
+export { sealStep, stepsOf } from './runs/steps.ts'
 export {
   changedColumns,
   openDue,

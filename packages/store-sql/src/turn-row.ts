@@ -6,7 +6,7 @@ import type { BlobOwner } from './blobs/blob-table.ts'
 import { type Blobs, type FilesOf, filesOfMessages } from './blobs/blobs.ts'
 import type { EncryptionContext } from './encryption.ts'
 import { LazyContext } from './lazy-context.ts'
-import { splitCosts, withCosts } from './run-costs.ts'
+import { splitCosts, withCosts } from './runs/run-costs.ts'
 import { corrupt, type Sealer } from './sealer.ts'
 
 /** A run as a row: queried and counted fields in clear text, content sealed. */

@@ -22,7 +22,7 @@ import { ErasureLog } from './lease/erasure-log.ts'
 import { Leases } from './lease/leases.ts'
 import { Writers } from './lease/writers.ts'
 import { sqliteLedger } from './ledger/ledger.ts'
-import { sqliteOperations } from './run/operations.ts'
+import { SqliteOperations } from './run/operations.ts'
 import { sqliteRuns } from './run/runs.ts'
 import { sqliteSchedules } from './run/schedules.ts'
 import { sqliteSessions } from './session/sessions.ts'
@@ -118,7 +118,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
     sessions: sqliteSessions(parts, outboxOptions),
     runs: sqliteRuns(parts),
     schedules: sqliteSchedules(parts),
-    operations: sqliteOperations(parts),
+    operations: new SqliteOperations(parts),
     events: polledEventLog(new SqliteEvents(parts, eventRetention), sealer, testClockOption, { blobs }),
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),

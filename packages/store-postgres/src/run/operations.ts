@@ -36,21 +36,7 @@ const sessionOfRun =
 type Query<Method extends keyof RunOperations> = Parameters<RunOperations[Method]>[0]
 
 /** Shows the durable runs in Postgres to operators. */
-export function postgresOperations(db: Database, blobs: Blobs): RunOperations {
-  const operations = new PostgresOperations(db, blobs)
-  return {
-    now: async () => Math.floor(Number(await db.call('now_ms'))),
-    list: (query) => operations.list(query),
-    find: (query) => operations.find(query),
-    describe: (query) => operations.describe(query),
-    count: (query) => operations.count(query),
-    forceStop: (scope, why) => operations.forceStop(scope, why),
-    schedules: (query) => operations.schedules(query),
-    steps: (scope) => operations.steps(scope),
-  }
-}
-
-class PostgresOperations {
+export class PostgresOperations implements RunOperations {
   readonly #db: Database
   readonly #blobs: Blobs
   /** SQL of a run's status, which is `lost` without a lease. */
@@ -64,6 +50,10 @@ class PostgresOperations {
     this.#status = `case when r.status = 'running' and coalesce(${heldUntil}, 0) <= ${this.#now} then 'lost' else r.status end`
     this.#columns = `${operatedColumns}, ${this.#status} as status, worker, ${heldUntil} as held_until,
       (select at from ${db.s}.run_log l where l.tenant = r.tenant and l.run = r.run order by l.n limit 1) as added_at`
+  }
+
+  async now(): Promise<number> {
+    return Math.floor(Number(await this.#db.call('now_ms')))
   }
 
   async list({ cursor, limit, ...filter }: Query<'list'>): Promise<Page<RunSummary>> {

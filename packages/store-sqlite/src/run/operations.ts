@@ -63,21 +63,7 @@ const listSteps = `
   and l.kind = 'step' and l.detail = s.id where s.tenant = ? and s.run = ? order by l.n`
 
 /** Shows the durable runs in a SQLite file to operators. */
-export function sqliteOperations(parts: StoreParts): RunOperations {
-  const operations = new SqliteOperations(parts)
-  return {
-    now: async () => parts.clock.now(),
-    list: (query) => operations.list(query),
-    find: (query) => operations.find(query),
-    describe: (query) => operations.describe(query),
-    count: (query) => operations.count(query),
-    forceStop: (scope, why) => operations.forceStop(scope, why),
-    schedules: (query) => operations.schedules(query),
-    steps: (scope) => operations.steps(scope),
-  }
-}
-
-class SqliteOperations {
+export class SqliteOperations implements RunOperations {
   readonly #db: Database
   readonly #clock: SharedClock
   readonly #blobs: Blobs
@@ -86,6 +72,10 @@ class SqliteOperations {
     this.#db = db
     this.#clock = clock
     this.#blobs = blobs
+  }
+
+  async now(): Promise<number> {
+    return this.#clock.now()
   }
 
   async list({ cursor, limit, ...filter }: Query<'list'>): Promise<Page<RunSummary>> {

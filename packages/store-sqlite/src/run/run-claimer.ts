@@ -33,12 +33,7 @@ export class RunClaimer {
   }
 
   async claim(query: ClaimQuery): Promise<ClaimedRun[]> {
-    return openClaims(
-      this.#blobs,
-      query,
-      (page) => this.#claimRows({ ...query, ...page }),
-      (lease, run) => this.release(lease, run),
-    )
+    return this.#open(query, (page) => this.#claimRows({ ...query, ...page }))
   }
 
   #claimRows(query: ClaimQuery): ClaimedRow[] {
@@ -84,12 +79,7 @@ export class RunClaimer {
             return acquired === undefined ? [] : [{ row: { ...row, status: 'running' }, lease: acquired }]
           }),
       )
-    return openClaims(
-      this.#blobs,
-      { limit, ms: lease },
-      (page) => claimRows(page.limit),
-      (acquired, run) => this.release(acquired, run),
-    )
+    return this.#open({ limit, ms: lease }, (page) => claimRows(page.limit))
   }
 
   async expired({ agents, limit }: Parameters<RunStore['expiredCalls']>[0]): Promise<ExpiredCalls[]> {
@@ -114,6 +104,14 @@ export class RunClaimer {
     this.#db.write(() => {
       if (this.#leases.release(lease)) this.#db.run(sql, lease.key.tenant, run, lease.token)
     })
+  }
+
+  #open(
+    of: { limit: number; ms: number; alone?: boolean },
+    claimRows: (page: { limit: number; alone: boolean }) => ClaimedRow[],
+  ): Promise<ClaimedRun[]> {
+    const { monotonic } = this.#clock
+    return openClaims(this.#blobs, { ...of, monotonic }, claimRows, (lease, run) => this.release(lease, run))
   }
 
   /**

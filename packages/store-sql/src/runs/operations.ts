@@ -9,10 +9,10 @@ import type {
   RunSummary,
   TimelineEntry,
 } from '@allium/store'
-import { checkName } from './key.ts'
+import { checkName } from '../key.ts'
+import type { SqlRow } from '../sql-row.ts'
 import { type ColumnUsage, splitCosts } from './run-costs.ts'
-import { runSummary } from './runs.ts'
-import type { SqlRow } from './sql-row.ts'
+import { runSummary } from './run-row.ts'
 
 /** Most groups of a count. */
 export const maxRunCounts = 1000
