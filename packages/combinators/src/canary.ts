@@ -1,8 +1,7 @@
 import { AlliumError, sessionKeyOf, tenantOf } from '@allium/core'
-import { checkOptions, type KeysOf, type SessionPlace } from '@allium/core/internal'
+import { checkOptions, isThenable, type KeysOf, type SessionPlace } from '@allium/core/internal'
 import { type AnyContext, type Combinable, type Combined, combine } from './combine.ts'
 import { describe } from './describe.ts'
-import { isThenable } from './thenable.ts'
 import { runIf } from './when.ts'
 
 export interface CanaryOptions {

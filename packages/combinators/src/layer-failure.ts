@@ -1,9 +1,8 @@
 import { messageOf, type NextFor, type NextOptions } from '@allium/core'
-import { firstError, tellObservers } from '@allium/core/internal'
+import { firstError, isThenable, tellObservers } from '@allium/core/internal'
 import { endsRun } from './attempt.ts'
 import type { AnyContext, WrappedHook } from './combine.ts'
 import { copyOf } from './copy.ts'
-import { isThenable } from './thenable.ts'
 
 /** A layer failed, and a combinator handled the failure. */
 export interface LayerFailedEvent {

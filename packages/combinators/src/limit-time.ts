@@ -1,8 +1,9 @@
 import { AlliumError, type NextOptions } from '@allium/core'
+import { isThenable } from '@allium/core/internal'
 import { type AnyHook, type Combinable, type Combined, combine, type WrappedHook } from './combine.ts'
 import { describe } from './describe.ts'
 import { revocable } from './revocable-context.ts'
-import { isThenable, rejected } from './thenable.ts'
+import { rejected } from './thenable.ts'
 
 /**
  * Limits the time that a layer itself takes, before and after its next() together; time inside next() does not count.

@@ -1,11 +1,11 @@
 import { AbortError, BlockError, type Message, messageOf, type ReadonlyHistory } from '@allium/core'
 import type { InnerRun, OnceOptions, OnInput } from '@allium/core/context'
-import { attemptKey, type Fork } from '@allium/core/internal'
+import { attemptKey, type Fork, isThenable } from '@allium/core/internal'
 import type { AnyContext } from './combine.ts'
 import { copyOf, sameJson } from './copy.ts'
 import { shadowHistory } from './shadow-history.ts'
 import type { ShadowSession, ShadowSessions } from './shadow-session.ts'
-import { isThenable, silence } from './thenable.ts'
+import { silence } from './thenable.ts'
 
 type Fields = Record<PropertyKey, unknown>
 

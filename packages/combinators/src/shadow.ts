@@ -1,10 +1,9 @@
 import { messageOf } from '@allium/core'
-import { checkOptions, type KeysOf, tellObservers } from '@allium/core/internal'
+import { checkOptions, isThenable, type KeysOf, tellObservers } from '@allium/core/internal'
 import { type AnyContext, type Combinable, type Combined, combine, type WrappedHook } from './combine.ts'
 import type { ShadowDecision } from './shadow-decision.ts'
 import { ShadowRun, type Verdict } from './shadow-run.ts'
 import { ShadowSessions } from './shadow-session.ts'
-import { isThenable } from './thenable.ts'
 
 export interface ShadowOptions {
   /** Receives each decision, possibly after the run's result. Its errors are logged. */

@@ -1,7 +1,3 @@
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
-}
-
 /** Handles a promise's rejection, so that it does not end the process. */
 export function silence(promise: PromiseLike<unknown>): void {
   promise.then(undefined, () => {})

@@ -1,7 +1,7 @@
 import { AlliumError, messageOf, type ScopeName } from '@allium/core'
+import { isThenable } from '@allium/core/internal'
 import { endsRun } from './attempt.ts'
 import { type AnyContext, type AnyHook, type Combinable, type Combined, combine, type WrappedHook } from './combine.ts'
-import { isThenable } from './thenable.ts'
 
 /**
  * Decides whether the layer runs. It is called at each entry in every scope that the layer hooks. Agent hooks have no

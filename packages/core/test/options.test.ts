@@ -74,7 +74,10 @@ describe('the options of a layer', () => {
     [{ limit: 1, tools: 'a' }, 'needs tools to be a list, not "a".'],
     [{ limit: 1, tools: ['a', 5] }, 'needs tools[1] to be a text, not 5.'],
     [{ limit: 1, rates: [{ limit: 1.5 }] }, 'needs rates[0].limit to be a whole number, 1 or more, not 1.5.'],
-    [{ limit: 1, rates: [{ limit: 1, window: 'day' }] }, `needs rates[0].window to be 'minute' or 'hour', not "day".`],
+    [
+      { limit: 1, rates: [{ limit: 1, window: 'day' }] },
+      `needs rates[0].window to be 'minute' or 'hour', or to be a number above 0, not "day".`,
+    ],
     [{ limit: 1, headers: { 'x-a': 5 } }, 'needs headers["x-a"] to be a text, not 5.'],
     [{ limit: 1, when: true }, 'needs when to be a function, not true.'],
     [{ limit: 1, as: 5 }, 'needs as to be a text, not 5.'],

@@ -1,5 +1,5 @@
 import { AlliumError } from '@allium/core'
-import { unknownName } from '@allium/core/internal'
+import { isThenable, unknownName } from '@allium/core/internal'
 import type { HookContext } from './hook-context.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
@@ -39,9 +39,6 @@ export function inTurn(
     if (isThenable(result)) return result.then(() => inTurn(hooks, ctx, info, at + 1)) as Promise<void>
   }
 }
-
-export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === 'object' && value !== null && typeof (value as Partial<PromiseLike<unknown>>).then === 'function'
 
 const names: Record<HookName, true> = {
   setup: true,

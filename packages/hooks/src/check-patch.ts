@@ -1,4 +1,5 @@
 import { AlliumError, type Message, type ToolDef } from '@allium/core'
+import { isRecord } from '@allium/core/internal'
 import { isSetting, type RunConfig, settingNames } from './run-config.ts'
 
 /** Returns the problem with a field from a config hook; undefined if it is valid. */
@@ -10,7 +11,7 @@ export function checkPatch<Config extends RunConfig>(
   patch: unknown,
   config: Config,
 ): Partial<Config> {
-  if (!isObject(patch)) throw violation(location, `${describe(patch)}. Return an object of changes, or nothing.`)
+  if (!isRecord(patch)) throw violation(location, `${describe(patch)}. Return an object of changes, or nothing.`)
   for (const [key, value] of Object.entries(patch)) {
     if (!(key in config) && !isSetting(key))
       throw violation(location, `the unknown key "${key}". Known keys are: ${fieldNames(config)}.`)
@@ -24,29 +25,25 @@ const checks: Partial<Record<keyof RunConfig, Check>> = {
   messages: (value) => (Array.isArray(value) && value.every(isMessage) ? undefined : 'a list of { role, content }'),
   tools: (value) => (Array.isArray(value) && value.every(isTool) ? undefined : 'a list of tools of the config'),
   instructions: (value) => (typeof value === 'string' ? undefined : 'a text'),
-  settings: (value) => (isObject(value) ? undefined : 'an object such as { temperature: 0 }'),
+  settings: (value) => (isRecord(value) ? undefined : 'an object such as { temperature: 0 }'),
   maxSteps: (value) => (Number.isInteger(value) && (value as number) >= 1 ? undefined : 'a whole number from 1'),
   toolChoice: (value) =>
-    ['auto', 'none', 'required'].includes(value as string) || (isObject(value) && typeof value.name === 'string')
+    ['auto', 'none', 'required'].includes(value as string) || (isRecord(value) && typeof value.name === 'string')
       ? undefined
       : "'auto', 'none', 'required' or { name }",
 }
 
 function isMessage(value: unknown): value is Message {
-  if (!isObject(value)) return false
+  if (!isRecord(value)) return false
   const { role, content } = value
   return roles.includes(role as string) && (typeof content === 'string' || Array.isArray(content))
 }
 
 function isTool(value: unknown): value is ToolDef {
-  return isObject(value) && typeof value.name === 'string'
+  return isRecord(value) && typeof value.name === 'string'
 }
 
 const roles = ['system', 'user', 'assistant', 'tool']
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function fieldNames(config: RunConfig): string {
   return [...new Set([...Object.keys(config), ...settingNames])].join(', ')
@@ -55,7 +52,7 @@ function fieldNames(config: RunConfig): string {
 function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60))
   if (Array.isArray(value)) return 'a list of something else'
-  return isObject(value) ? 'an object of other fields' : String(value)
+  return isRecord(value) ? 'an object of other fields' : String(value)
 }
 
 function violation(location: string, problem: string): AlliumError {

@@ -1,6 +1,6 @@
 import { AlliumError, type ToolContext, type ToolResult, type ToolResultInput } from '@allium/core'
-import { resultOf } from '@allium/core/internal'
-import { type BoundHook, isThenable } from './chain.ts'
+import { isThenable, resultOf } from '@allium/core/internal'
+import type { BoundHook } from './chain.ts'
 import type { HookContext } from './hook-context.ts'
 import type { ToolCallDecision, ToolCallInfo, ToolCallOutcome } from './tool-info.ts'
 

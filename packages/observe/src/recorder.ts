@@ -1,5 +1,6 @@
 import type { AgentEvents, HookInfo, HookRun, NextOptions, TurnView } from '@allium/core'
 import { rootTurnIdOf } from '@allium/core/context'
+import { isThenable } from '@allium/core/internal'
 import { ignoreErrors } from './ignore-errors.ts'
 import { changesIn, type InputSnapshot, takeInputSnapshot } from './onion-change.ts'
 import type { OnionTurn, RecordedSpan, SpanEvent, TracedScope } from './onion-turn.ts'
@@ -183,8 +184,4 @@ export class Recorder {
 function subjectOf(ctx: object): string | undefined {
   const { model, tool } = ctx as { model?: string; tool?: { name: string } }
   return tool?.name ?? model
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'
 }

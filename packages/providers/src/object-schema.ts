@@ -1,4 +1,5 @@
-import { isRecord, type JsonSchema } from './strict-schema.ts'
+import { isRecord } from '@allium/core/internal'
+import type { JsonSchema } from './strict-schema.ts'
 
 /**
  * Returns the schema of a tool's arguments without `anyOf`, `oneOf`, `allOf` and `$ref` at its root, because OpenAI and Anthropic

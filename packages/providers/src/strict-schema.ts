@@ -1,4 +1,5 @@
 import type { ToolDef } from '@allium/core'
+import { isRecord } from '@allium/core/internal'
 
 export type JsonSchema = ToolDef['jsonSchema']
 
@@ -60,8 +61,4 @@ function hasType(type: unknown, name: string): boolean {
 
 function isIn(list: unknown, name: string): boolean {
   return Array.isArray(list) && list.includes(name)
-}
-
-export function isRecord(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,5 @@
 import { AlliumError, type StoredTurn } from '@allium/core'
-import { describe } from '@allium/core/internal'
+import { describe, isRecord } from '@allium/core/internal'
 /**
  * Checks that every store can store and return a turn, and returns it.
  *
@@ -10,8 +10,8 @@ export function checkTurn(turn: StoredTurn): StoredTurn {
   if (!Number.isSafeInteger(from) || from < 0) throw invalid('from', from, 'the index of its first message, from 0 on')
   if (!Array.isArray(messages)) throw invalid('messages', messages, 'a list')
   if (!Array.isArray(records)) throw invalid('records', records, 'a list')
-  if (!isObject(rest) || !isObject(rest.state)) throw invalid('rest', rest, 'an object with the state of the session')
-  if (!isObject(usage)) throw invalid('usage', usage, 'the usage of the turn')
+  if (!isRecord(rest) || !isRecord(rest.state)) throw invalid('rest', rest, 'an object with the state of the session')
+  if (!isRecord(usage)) throw invalid('usage', usage, 'the usage of the turn')
   for (const time of [startedAt, endedAt])
     if (!(Math.abs(time) <= farthest)) throw invalid('startedAt or endedAt', time, 'milliseconds since the epoch')
   return turn
@@ -19,10 +19,6 @@ export function checkTurn(turn: StoredTurn): StoredTurn {
 
 /** The maximum distance of a date from the epoch, in milliseconds. */
 const farthest = 8.64e15
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
 
 function invalid(field: string, value: unknown, wanted: string): AlliumError {
   return new AlliumError(

@@ -1,4 +1,5 @@
 import { followSignal, messageOf } from '@allium/core'
+import { isThenable } from '@allium/core/internal'
 import type { HookName } from '../contexts.ts'
 import type { EntryState } from './draft.ts'
 import type { Entry, EntryCall } from './hooks.ts'
@@ -95,8 +96,4 @@ function race(
       reject(reason)
     })
   })
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function'
 }

@@ -1,11 +1,13 @@
 import { describe } from '../errors/describe.ts'
 import { unknownName } from '../errors/nearest.ts'
-import { isPlainObject } from '../messages/json.ts'
+import { isPlainObject, isRecord } from '../messages/json.ts'
 
 /** The reason why a check failed. */
 export interface Violation {
   /** The path to the wrong part, such as `[0].limit`; empty for the value itself. */
   readonly path: string
+  /** The accepted values, such as "to be a text", if `either` may list them next to others. */
+  readonly wanted?: string
   /** Returns the message for the option of this name. */
   say(name: string): string
 }
@@ -49,7 +51,7 @@ export const fn: Check = (value) => (typeof value === 'function' ? undefined : v
 export const pattern: Check<RegExp> = (value) =>
   value instanceof RegExp ? undefined : violation(value, 'to be a regular expression')
 /** Accepts an object with any fields. */
-export const object: Check = (value) => (isObject(value) ? undefined : violation(value, 'to be an object'))
+export const object: Check = (value) => (isRecord(value) ? undefined : violation(value, 'to be an object'))
 
 /** The bounds of a number: `from` and `to` are inclusive, `above` and `below` exclusive. */
 export interface Range {
@@ -94,12 +96,12 @@ export function some<T>(of: Check<T>): Check<T[]> {
 /** Accepts an object, with any field names, whose values all pass the check. */
 export function record<T>(of: Check<T>): Check<Record<string, T>> {
   return (value) =>
-    isObject(value)
+    isRecord(value)
       ? first(Object.entries(value).map(([key, item]) => within(`[${JSON.stringify(key)}]`, of(item))))
       : violation(value, 'to be an object')
 }
 
-/** Accepts a value that passes one of the checks. If none passes, reports the violation with the longest path. */
+/** Accepts a value that passes one of the checks. If none passes, reports all of them, or the violation with the longest path. */
 export function either<const C extends readonly Check<unknown>[]>(...checks: C): Check<NonNullable<C[number]['type']>> {
   return (value) => {
     const violations: Violation[] = []
@@ -108,6 +110,8 @@ export function either<const C extends readonly Check<unknown>[]>(...checks: C):
       if (found === undefined) return undefined
       violations.push(found)
     }
+    const wanted = violations.map((one) => one.wanted)
+    if (!wanted.includes(undefined)) return violation(value, wanted.join(', or '))
     return violations.reduce((furthest, one) => (one.path.length > furthest.path.length ? one : furthest))
   }
 }
@@ -116,7 +120,7 @@ export function either<const C extends readonly Check<unknown>[]>(...checks: C):
 export function shape<O>(fields: Declaration<O>): Check<O> {
   const known = Object.keys(fields)
   return (value) => {
-    if (!isObject(value)) return violation(value, 'to be an object')
+    if (!isRecord(value)) return violation(value, 'to be an object')
     const strange = isPlainObject(value) ? Object.keys(value).find((key) => !known.includes(key)) : undefined
     if (strange !== undefined) return within(`.${strange}`, unknown(strange, known))
     return first(known.map((key) => within(`.${key}`, field(fields[key as keyof O], value[key]))))
@@ -128,8 +132,8 @@ function field(entry: Check<unknown> | Required<unknown>, value: unknown): Viola
   return value === undefined ? missing(entry.hint) : entry.check(value)
 }
 
-function violation(value: unknown, what: string): Violation {
-  return { path: '', say: (name) => `needs ${name} ${what}, not ${describe(value)}.` }
+function violation(value: unknown, wanted: string): Violation {
+  return { path: '', wanted, say: (name) => `needs ${name} ${wanted}, not ${describe(value)}.` }
 }
 
 const empty: Violation = { path: '', say: (name) => `needs a non-empty ${name}.` }
@@ -143,7 +147,7 @@ function unknown(key: string, known: readonly string[]): Violation {
 }
 
 function within(path: string, found: Violation | undefined): Violation | undefined {
-  return found && { ...found, path: path + found.path }
+  return found && { say: found.say, path: path + found.path }
 }
 
 function first(violations: readonly (Violation | undefined)[]): Violation | undefined {
@@ -163,8 +167,4 @@ function describeRange({ from, to, above, below }: Range): string {
   if (typeof low === 'number' && typeof high === 'number') return ` from ${low} to ${high}`
   if (high === undefined) return typeof low === 'string' ? ` ${low}` : ` of ${low} or more`
   return low === undefined ? ` of at most ${high}` : ` ${low} and ${typeof high === 'string' ? high : `up to ${high}`}`
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
 import { AlliumError, followSignal, isBlockError, messageOf, type TurnView } from '@allium/core'
+import { isThenable } from '@allium/core/internal'
 import type { FailurePolicy } from './failure-options.ts'
 import { blockOptions } from './guard-codes.ts'
 
@@ -99,8 +100,4 @@ class PendingCheck implements CheckCall {
     this.#controller ??= new AbortController()
     return this.#controller
   }
-}
-
-function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as { then?: unknown } | undefined)?.then === 'function'
 }

@@ -8,6 +8,7 @@ import {
   type ProviderMetadata,
   type ToolCallPart,
 } from '@allium/core'
+import { isRecord } from '@allium/core/internal'
 import type { PromptPart } from '../prompt-context.ts'
 import type { Origins } from './origins.ts'
 
@@ -72,8 +73,7 @@ function callFlags({ approvalRequest, providerExecuted }: PromptPart): Partial<T
 }
 
 function toArgs(input: unknown): Record<string, unknown> {
-  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
-  return isObject ? (input as Record<string, unknown>) : { input }
+  return isRecord(input) ? input : { input }
 }
 
 function toFile({ type, data, mediaType, filename }: PromptPart): ImagePart | FilePart {

@@ -1,4 +1,4 @@
-import type { DisplayTransform, Message, PendingCall, StoredTurn } from '@allium/core'
+import { type DisplayTransform, type PendingCall, type StoredTurn, textOf } from '@allium/core'
 import { pendingCallsOf } from '../approvals/pending-calls.ts'
 import { isRunOf } from '../host/agent-names.ts'
 import type { Access, Seals, StoreReader } from '../host/host.ts'
@@ -55,7 +55,7 @@ function storedResponse(
     display,
   }: { id: string; model: string; sessionId: string | undefined; display: DisplayTransform },
 ): object {
-  const texts = messages.flatMap(({ role, content }) => (role === 'assistant' ? [display(textOf(content))] : []))
+  const texts = messages.flatMap((message) => (message.role === 'assistant' ? [display(textOf(message))] : []))
   const end = endedAt === undefined ? { status: 'in_progress' as const } : statusOf(status, finishReason)
   const messageItems = texts
     .filter((text) => text !== '')
@@ -66,9 +66,4 @@ function storedResponse(
   const meta = { model, sessionId, previous: null, metadata: {}, created: Math.floor(startedAt / 1000) }
   const error = end.status === 'failed' ? { error: { code, message: 'The run has failed.' } } : {}
   return responseOf(meta, { ...end, ...error, ended: Math.floor((endedAt ?? 0) / 1000), id, output, usage })
-}
-
-function textOf(content: Message['content']): string {
-  if (typeof content === 'string') return content
-  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 }

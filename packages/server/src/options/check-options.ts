@@ -1,6 +1,5 @@
 import { AlliumError, option } from '@allium/core'
-import { checkOptions } from '@allium/core/internal'
-import type { DurableRuns } from './durable-runs.ts'
+import { checkOptions, isRecord } from '@allium/core/internal'
 import { limitsCheck } from './limits.ts'
 import type { ServerOptions } from './options.ts'
 
@@ -75,13 +74,8 @@ const missingPrincipal =
 function isDurable(value: unknown): boolean {
   // Durable runs of an engine have no sessions and events that a server could read.
   const isDurableRuns = (candidate: unknown) =>
-    isObject(candidate) &&
-    typeof (candidate as DurableRuns).start === 'function' &&
-    isObject((candidate as DurableRuns).events)
+    isRecord(candidate) && typeof candidate.start === 'function' && isRecord(candidate.events)
   return [value].flat().every(isDurableRuns)
-}
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null
 }
 function isNonEmptyString(value: unknown): value is string {
   return typeof value === 'string' && value !== ''

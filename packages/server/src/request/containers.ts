@@ -1,6 +1,6 @@
-import { unknownName } from '@allium/core/internal'
+import { isRecord, unknownName } from '@allium/core/internal'
 import { requestError } from '../http/problem.ts'
-import { type Infer, isObject, type JsonSchema, type Schema } from './schema.ts'
+import type { Infer, JsonSchema, Schema } from './schema.ts'
 import { childLocation, pathOf, rejection, subjectOf, type ValueLocation, violation } from './value-location.ts'
 
 export type Fields = Readonly<Record<string, Schema<unknown>>>
@@ -34,7 +34,7 @@ function objectOf<F extends Fields>(
     expected,
     json: { type: 'object', ...(required.length > 0 && { required }), properties, ...json },
     parse(value, location) {
-      if (!isObject(value)) throw violation(location, expected, value)
+      if (!isRecord(value)) throw violation(location, expected, value)
       checkNames(value, location)
       const parsed: [string, unknown][] = []
       for (const [name, field] of entries) {
@@ -87,7 +87,7 @@ export function record<T>(
       maxProperties: max,
     },
     parse(value, location) {
-      if (!isObject(value)) throw violation(location, expected, value)
+      if (!isRecord(value)) throw violation(location, expected, value)
       const entries = Object.entries(value)
       if (entries.length < min || entries.length > max)
         throw rejection(location, `must be ${expected}, but has ${entries.length}.`)
@@ -117,7 +117,7 @@ export function variants<V extends Readonly<Record<string, Schema<unknown>>>, O 
     expected,
     json: otherwise === undefined ? { oneOf: all.map(({ json }) => json) } : { anyOf: all.map(({ json }) => json) },
     parse(value, location) {
-      if (!isObject(value)) throw violation(location, expected, value)
+      if (!isRecord(value)) throw violation(location, expected, value)
       const rawValue = Object.hasOwn(value, tag) ? value[tag] : undefined
       const found = typeof rawValue === 'string' && Object.hasOwn(cases, rawValue) ? cases[rawValue] : undefined
       if (found !== undefined) return found.parse(value, location) as Infer<V[keyof V]>

@@ -1,4 +1,5 @@
 import { AlliumError, isAlliumError } from '@allium/core'
+import { isRecord } from '@allium/core/internal'
 import { type ValueLocation, violation } from './value-location.ts'
 
 /** Describes a value from outside. Validation, the TypeScript type and the OpenAPI document all use it. */
@@ -111,7 +112,7 @@ export function anything(json: JsonSchema = {}): Schema<unknown> {
 
 /** Any JSON object, unchanged. */
 export function anyObject(json: JsonSchema = {}): Schema<Readonly<Record<string, unknown>>> {
-  return typed('object', 'an object', isObject, json)
+  return typed('object', 'an object', isRecord, json)
 }
 
 /** A field that may be absent. */
@@ -162,10 +163,6 @@ export function coded<T>(schema: Schema<T>, code: AlliumError['code']): Schema<T
       }
     },
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function typed<T>(
