@@ -6,6 +6,9 @@ import { claimCases } from './claim-cases.ts'
 import { endCases } from './end-cases.ts'
 import { migrateCases } from './migrate-cases.ts'
 import { queueCases } from './queue-cases.ts'
+import { queueLimitCases } from './queue-limit-cases.ts'
+import { queueOrderCases } from './queue-order-cases.ts'
+import { queueRateCases } from './queue-rate-cases.ts'
 import { randomQueueCases } from './random-queue-cases.ts'
 import type { RunStoreParts } from './run-bench.ts'
 import { stepBlobCases } from './step-blob-cases.ts'
@@ -30,6 +33,9 @@ const caseList = {
   ...addCases,
   ...claimCases,
   ...queueCases,
+  ...queueLimitCases,
+  ...queueRateCases,
+  ...queueOrderCases,
   ...randomQueueCases,
   ...endCases,
   ...migrateCases,
