@@ -1,4 +1,4 @@
-// What each front end does with the same server. A scenario that a front end has no way for is `undefined` in its row.
+// What each front end does with the same server. A row says `yes`, `no` where a front end has no way for it, or what went wrong.
 
 const scenarios = {
   async chat({ page }) {
@@ -49,7 +49,7 @@ const scenarios = {
   },
 }
 
-/** Runs each scenario in a session of its own: true, undefined, or what went wrong. */
+/** Runs each scenario in a session of its own. */
 export async function rowOf(name, client, url) {
   const row = {}
   const headers = { authorization: 'acme/ann' }
@@ -59,7 +59,8 @@ export async function rowOf(name, client, url) {
       ...(await client.open({ url, id, headers })),
       goOn: () => fetch(`${url}/go-on/${id}`, { method: 'POST' }),
     })
-    row[scenario] = await Promise.race([open().then((page) => run({ page, open, id })), tooLate()]).catch(String)
+    const found = await Promise.race([open().then((page) => run({ page, open, id })), tooLate()]).catch(String)
+    row[scenario] = found === undefined ? 'no' : found === true ? 'yes' : found
   }
   return row
 }
