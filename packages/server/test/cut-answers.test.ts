@@ -51,6 +51,46 @@ test.each(kinds)('an answer cut at the limit of tokens is incomplete in each for
   for (const _ of ['first', 'again']) expect(await run()).toMatchObject({ finishReason: 'length', status: 'completed' })
 })
 
+const refund = { name: 'refund', description: 'Gives money back.', jsonSchema: { type: 'object' } }
+const waiting = {
+  tools: [{ ...refund, requireApproval: true, execute: () => 'Done.' }],
+  approvals: { secret: 'x'.repeat(32) },
+}
+
+test.each(kinds)(
+  'an answer that waits for an approval is no complete one in any form, for runs %s',
+  async (_, listen) => {
+    const asks = { text: 'I ask.', toolCalls: [{ name: 'refund' }] }
+    const { url } = await listen(agentOf([asks, asks, asks, asks], waiting), { openai: true })
+    const post = (path: string, body: object) => ask(`${url}${path}`, { body })
+    const response = { model: 'agent', input: 'Refund it.' }
+    const created = (await (await post('/v1/responses', response)).json()) as Response
+    const stored = (await (await ask(`${url}/v1/responses/${created.id}`)).json()) as Response
+    const { events } = parse(await (await post('/v1/responses', { ...response, stream: true })).text())
+    for (const one of [created, stored, events.at(-1).response])
+      expect(seen(one)).toEqual(['incomplete', 'approval', true, expect.any(String)])
+
+    const chat = { model: 'agent', messages: [{ role: 'user', content: 'Refund it.' }] }
+    const whole = await post('/v1/chat/completions', chat)
+    expect([whole.status, await whole.json()]).toEqual([
+      409,
+      { error: expect.objectContaining({ code: 'approval.pending' }) },
+    ])
+    const chunks = parse(await (await post('/v1/chat/completions', { ...chat, stream: true })).text())
+    expect([chunks.isDone, chunks.events.at(-1)]).toMatchObject([false, { error: { code: 'approval.pending' } }])
+  },
+)
+
+test('the events of a stored response cannot be asked for', async () => {
+  const { url } = await listen(agentOf(['Hello.']), { openai: true })
+  const { id } = (await (
+    await ask(`${url}/v1/responses`, { body: { model: 'agent', input: 'Hi' } })
+  ).json()) as Response
+  const streamed = await ask(`${url}/v1/responses/${id}?stream=true`)
+  expect([streamed.status, await streamed.json()]).toMatchObject([400, { error: { param: 'stream' } }])
+  expect((await ask(`${url}/v1/responses/${id}?stream=false`)).status).toBe(200)
+})
+
 test('an answer that a deploy cuts is no complete one for clients of chat completions', async () => {
   const chat = { model: 'agent', messages: [{ role: 'user', content: 'Hi' }], stream: true }
   const { text, isDone, events } = await drained('/v1/chat/completions', chat)

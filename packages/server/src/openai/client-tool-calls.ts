@@ -31,6 +31,11 @@ export function callableTools(
   )
 }
 
+/** Whether a person must decide one of the calls, which this API cannot ask for. */
+export function needsApproval(pending: readonly PendingCall[]): boolean {
+  return pending.some(({ client }) => client !== true)
+}
+
 /** Returns the calls that the client must run. Their ids are sealed if the client returns the calls without a stored session. */
 export async function clientToolCalls(
   { options: { secret = '' } }: Seals,

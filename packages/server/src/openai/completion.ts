@@ -4,7 +4,7 @@ import type { Problem } from '../http/problem.ts'
 import type { Frame } from '../http/sse.ts'
 import type { FrameWriter } from '../response/stream.ts'
 import type { Answer } from '../run/run-handle.ts'
-import type { WireCall } from './client-tool-calls.ts'
+import { needsApproval, type WireCall } from './client-tool-calls.ts'
 
 /** The fields that all chunks of an answer share. */
 export interface CompletionMeta {
@@ -42,6 +42,7 @@ export function completionFrames(
   ]
   let finish: FinishReason | undefined
   let calls: object[] = []
+  let waits = false
   let done = false
   function* fail(problem: Problem): Generator<Frame> {
     done = true
@@ -50,6 +51,7 @@ export function completionFrames(
   return {
     begin: () => [chunk(choice({ role: 'assistant', content: '' }))],
     async prepare(pending) {
+      waits = needsApproval(pending)
       calls = (await clientCallsIn(pending)).map((call, index) => ({ index, ...call }))
     },
     *write({ event }) {
@@ -62,6 +64,7 @@ export function completionFrames(
         const { status, usage } = event as { status: string; usage: Usage }
         if (status === 'failed') return
         if (status === 'aborted') return yield* fail(cutOff)
+        if (waits) return yield* fail(approvalPending)
         if (calls.length > 0) yield chunk(choice({ tool_calls: calls }))
         yield chunk(choice({}, calls.length > 0 ? 'tool_calls' : finishOf(status, finish)))
         if (includeUsage) yield chunk([], { usage: usageOf(usage) })
@@ -77,6 +80,14 @@ export const cutOff: Problem = {
   status: 409,
   code: 'run.interrupted',
   message: 'The answer was cut off, because its run was stopped. Send the request again.',
+}
+
+/** An answer that waits for a person, which `finish_reason` cannot express. */
+export const approvalPending: Problem = {
+  status: 409,
+  code: 'approval.pending',
+  message:
+    'The answer waits for the approval of a call. Decide it with the routes of the session that `x-session-id` names. Without one, it cannot be decided.',
 }
 
 const resetError = { status: 502, code: 'stream.reset', message: 'The answer was restarted. Send the request again.' }

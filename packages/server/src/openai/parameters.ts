@@ -68,6 +68,13 @@ export const unsupportedInResponses = {
   }),
 }
 
+export const unsupportedInStored = {
+  stream: unsupported('asks for the events of a stored response, which has none. Leave it out to get the response.', {
+    isNoOp: (value) => value === 'false',
+    json: { const: false },
+  }),
+}
+
 /** Whether the model may call client tools. With 'none' it does not see them. The agent's own tools are not affected. */
 export const toolChoice: Schema<'auto' | 'none'> & { readonly optional: true } = {
   ...nullable(

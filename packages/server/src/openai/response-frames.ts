@@ -22,6 +22,7 @@ export function responseFrames(meta: ResponseMeta, { now, idOf, clientCallsIn }:
   const writer = new Writer(meta, now, idOf)
   return {
     async prepare(pending) {
+      writer.pending = pending
       writer.calls = await clientCallsIn(pending)
     },
     write({ event }) {
@@ -42,6 +43,7 @@ interface ResponseFrames {
 
 class Writer {
   done = false
+  pending: readonly PendingCall[] = []
   calls: readonly WireCall[] = []
   readonly #meta: ResponseMeta
   readonly #now: () => number
@@ -107,7 +109,7 @@ class Writer {
   *#end({ status, usage }: { status: string; usage: Usage }): Generator<Frame> {
     // The error follows.
     if (status === 'failed') return
-    const end = statusOf(status, this.#finish)
+    const end = statusOf(status, this.#finish, this.pending)
     yield* this.#close(lastItemStatus(end))
     for (const call of this.calls) yield* this.#call(call)
     yield this.#snapshot(`response.${end.status}`, { ...end, ended: this.#now(), usage })

@@ -12,6 +12,7 @@ import type { RunRequest } from '../run/run-request.ts'
 import { fork as forkSession } from '../sessions/fork.ts'
 import { responseBody } from './bodies.ts'
 import { callableTools, clientToolCalls, type WireCall } from './client-tool-calls.ts'
+import { unsupportedInStored } from './parameters.ts'
 import {
   callItem,
   lastItemStatus,
@@ -32,6 +33,7 @@ const routes = {
     path: '/v1/responses/:id',
     summary: 'Get a stored response',
     params: { id: text() },
+    query: unsupportedInStored,
     answers: { 200: 'Foreign' },
     ignoresUnknown: true,
   }),
@@ -112,10 +114,10 @@ async function startRun(
 
 /** Returns the text and the calls of an answer as items of a response. */
 function answeredState(
-  { status, finishReason, text: answerText, usage }: Answer,
+  { status, finishReason, pending, text: answerText, usage }: Answer,
   calls: readonly WireCall[],
 ): Omit<ResponseState, 'id'> {
-  const end = statusOf(status, finishReason)
+  const end = statusOf(status, finishReason, pending)
   const messageItems =
     answerText === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, lastItemStatus(end), [answerText])]
   const output = [...messageItems, ...calls.map((call) => callItem(call, `fc_${crypto.randomUUID()}`))]

@@ -1,5 +1,5 @@
-import type { ToolDef, Usage } from '@allium/core'
-import type { WireCall } from './client-tool-calls.ts'
+import type { PendingCall, ToolDef, Usage } from '@allium/core'
+import { needsApproval, type WireCall } from './client-tool-calls.ts'
 import type { OutputFormat } from './output-format.ts'
 
 /** The fields that all forms of a response share. */
@@ -97,9 +97,14 @@ export function textPart(text: string): object {
 }
 
 /** Returns the status of an ended run, and why it is incomplete. */
-export function statusOf(run: string, finish: string | undefined): Pick<ResponseState, 'status' | 'reason'> {
+export function statusOf(
+  run: string,
+  finish: string | undefined,
+  pending: readonly PendingCall[] = [],
+): Pick<ResponseState, 'status' | 'reason'> {
   if (run === 'blocked' || finish === 'content-filter') return { status: 'incomplete', reason: 'content_filter' }
   if (finish === 'length') return { status: 'incomplete', reason: 'max_output_tokens' }
+  if (needsApproval(pending)) return { status: 'incomplete', reason: 'approval' }
   if (run === 'completed' || run === 'suspended') return { status: 'completed' }
   return run === 'failed' ? { status: run } : { status: 'incomplete', reason: run }
 }

@@ -14,8 +14,8 @@ import { awaitAnswer } from '../run/run-handle.ts'
 import type { RunRequest } from '../run/run-request.ts'
 import { completionBody } from './bodies.ts'
 import { chatHistory, chatInput, resultsAt } from './chat-input.ts'
-import { callableTools, clientToolCalls } from './client-tool-calls.ts'
-import { completion, completionFrames, cutOff } from './completion.ts'
+import { callableTools, clientToolCalls, needsApproval } from './client-tool-calls.ts'
+import { approvalPending, completion, completionFrames, cutOff } from './completion.ts'
 import type { ChatMessage } from './messages.ts'
 import { responseRoutes } from './response-routes.ts'
 
@@ -79,6 +79,7 @@ export function openaiRoutes(serve: Serve, host: Access & Stores & RunControl & 
     if (!stream) {
       const result = await awaitAnswer(await start(), c.req.raw.signal)
       if (result.status === 'aborted') return cutOff
+      if (needsApproval(result.pending)) return approvalPending
       return blockedProblem(result) ?? c.json(completion(meta, result, await clientCallsIn(result.pending)))
     }
     const includeUsage = streamed?.include_usage === true

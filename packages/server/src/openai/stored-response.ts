@@ -27,7 +27,7 @@ export async function readStoredResponse(
     const pending = turn.status === 'suspended' ? await pendingCallsAfter(host, caller, sessionId, turn) : []
     const calls = await clientToolCalls(host, caller, pending, host.options.secret !== undefined)
     const display = await displayTransformOf(caller.agent, key, host.logger)
-    return storedResponse(turn, calls, { id, model, sessionId, display })
+    return storedResponse(turn, { pending, calls }, { id, model, sessionId, display })
   }
   throw responseNotFound(id)
 }
@@ -47,7 +47,7 @@ async function pendingCallsAfter(
 /** Returns a stored run as a response, with the texts of its answer. An active run has the texts that are stored so far. */
 function storedResponse(
   { status, finishReason, code = 'server.failed', messages, usage, startedAt, endedAt }: StoredTurn,
-  calls: readonly WireCall[],
+  { pending, calls }: { pending: readonly PendingCall[]; calls: readonly WireCall[] },
   {
     id,
     model,
@@ -56,7 +56,7 @@ function storedResponse(
   }: { id: string; model: string; sessionId: string | undefined; display: DisplayTransform },
 ): object {
   const texts = messages.flatMap((message) => (message.role === 'assistant' ? [display(textOf(message))] : []))
-  const end = endedAt === undefined ? { status: 'in_progress' as const } : statusOf(status, finishReason)
+  const end = endedAt === undefined ? { status: 'in_progress' as const } : statusOf(status, finishReason, pending)
   const messageItems = texts
     .filter((text) => text !== '')
     .map((text, index, { length }) =>

@@ -1,0 +1,3 @@
+import { langchain } from './langchain.mjs'
+
+export default langchain({ useResponsesApi: true })
