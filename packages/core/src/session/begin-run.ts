@@ -11,7 +11,7 @@ import type { LiveRun } from './live-run.ts'
 import type { Task } from './options.ts'
 import type { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
-import { delegated, isRestartable, outputOf, type Prepared, prepare, runDetails, storedAsOf, turnOf } from './task.ts'
+import { delegated, isJournaled, outputOf, type Prepared, prepare, runDetails, storedAsOf, turnOf } from './task.ts'
 
 /** A run, its task, and the session that it belongs to. */
 export interface Beginning {
@@ -25,7 +25,7 @@ export interface Beginning {
 export function startsAtOnce({ task: { decisions, options }, scope }: Beginning): boolean {
   if (decisions !== undefined || options.output !== undefined || options.clientTools !== undefined) return false
   if (scope.registered.aroundRun !== undefined) return false
-  return !isRestartable(options, scope) && inheritedInputs(scope).length === 0
+  return !isJournaled(options, scope) && inheritedInputs(scope).length === 0
 }
 
 /** Runs a turn until its history is final. Throws if the run's options are invalid; nothing has changed then. */

@@ -7,7 +7,6 @@ import { modelRing } from '../model/scope/ring.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { OutputPlan } from '../output/plan.ts'
 import { isDirect, type Journal } from '../ports/journal.ts'
-import { contentDigestOf } from '../ports/seal.ts'
 import type { UntrustedSchema } from '../ports/validate.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
 import { toolRing } from '../tool/scope/ring.ts'
@@ -43,7 +42,7 @@ export function turnOf<C>(
   scope: SessionScope,
   host: SessionHost,
   events: RunEvents,
-  { resume, storedAs, began, tools, output }: Prepared,
+  { resume, storedAs, began, tools, output, Steps }: Prepared,
 ): Turn {
   const { setup } = scope.agent
   const messages = resume === undefined ? toMessages(input) : []
@@ -71,6 +70,7 @@ export function turnOf<C>(
     journal: journalOf(options, scope),
     began,
   })
+  if (Steps !== undefined) turn.steps = new Steps(turn, began?.before)
   if (forwarder !== undefined) forwarder.turn = turn
   return turn
 }
@@ -83,6 +83,8 @@ export interface Prepared {
   readonly tools?: Awaited<ReturnType<typeof toolsOf>> | undefined
   readonly storedAs?: StoredAs | undefined
   readonly began?: Began | undefined
+  /** Records the steps in the journal. Undefined without a journal. */
+  readonly Steps?: typeof import('../turn/steps.ts').Steps | undefined
 }
 type StoredAs = NonNullable<Turn['options']['storedAs']>
 
@@ -103,8 +105,11 @@ export async function prepare<C>(
     const { checkedDecisions, useDecisions } = await waits.until(import('../later.ts'))
     resume = useDecisions(scope, await waits.until(checkedDecisions(scope, decisions, approver, tools.tools)))
   }
-  if (!isRestartable(options, scope)) return { resume, output, tools }
-  return { resume, output, tools, began: await waits.until(beginIn(journalOf(options, scope), turnId, scope)) }
+  if (!isJournaled(options, scope)) return { resume, output, tools }
+  const { Steps } = await waits.until(import('../later.ts'))
+  if (!isRestartable(options, scope)) return { resume, output, tools, Steps }
+  const began = await waits.until(beginIn(journalOf(options, scope), turnId, scope))
+  return { resume, output, tools, Steps, began }
 }
 
 /** Returns what the session's wrappers see of a run. */
@@ -121,12 +126,16 @@ function journalOf<C>({ journal }: Task<C>['options'], scope: SessionScope): Jou
 }
 
 /**
- * Whether a journal records the start of the run. This is the case if the run was given an id or a journal, or belongs
+ * Whether the journal records the start of the run, too. This is the case if the run was given an id or a journal, or belongs
  * to such a run.
  */
-export function isRestartable<C>(options: Task<C>['options'], scope: SessionScope): boolean {
-  const isGiven = options.turnId !== undefined || options.journal !== undefined
-  return (isGiven || scope.parent?.$turn.options.began !== undefined) && !isDirect(journalOf(options, scope))
+function isRestartable<C>({ turnId, journal }: Task<C>['options'], scope: SessionScope): boolean {
+  return turnId !== undefined || journal !== undefined || scope.parent?.$turn.options.began !== undefined
+}
+
+/** Whether a journal records the steps of the run. */
+export function isJournaled<C>(options: Task<C>['options'], scope: SessionScope): boolean {
+  return !isDirect(journalOf(options, scope))
 }
 
 async function beginIn(journal: Journal, turnId: string, { agent }: SessionScope): Promise<Began> {
@@ -173,6 +182,7 @@ function clientToolsOf<C>(
 export async function storedAsOf<C>(task: Task<C>): Promise<StoredAs | undefined> {
   const { idempotencyKey, turnId } = task.options
   if (idempotencyKey === undefined && turnId === undefined) return undefined
+  const { contentDigestOf } = await import('../later.ts')
   return { idempotencyKey, inputDigest: await contentDigestOf(requestOf(task)) }
 }
 

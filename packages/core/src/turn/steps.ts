@@ -3,14 +3,23 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { abandon } from '../onion/abandon.ts'
 import { type Attempt, type Call, isOpen, State } from '../onion/attempt.ts'
 import type { Emit, Journal } from '../ports/journal.ts'
+import { contentDigestOf } from '../ports/seal.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
 import type { TurnLifecycle } from './turn-lifecycle.ts'
 
-/** One journaled step: its work, the receiver of its chunks, and its fingerprint. */
+/** One journaled step: its work, the receiver of its chunks, and its request. */
 interface Step<T, C> {
   work(emit: Emit<C>): T | PromiseLike<T>
   emit: Emit<C>
-  fingerprint(): Promise<Fingerprint>
+  request(): StepRequest
+}
+
+/** What a step works on, by name. */
+interface StepRequest {
+  /** If a replay differs in one of these, the run cannot continue. */
+  readonly must: Readonly<Record<string, unknown>>
+  /** If a replay differs in one of these, the drift is reported and the recorded result is used. */
+  readonly may?: Readonly<Record<string, unknown>>
 }
 
 /** The turn whose steps are recorded. */
@@ -99,17 +108,18 @@ export class Steps {
     if (at !== undefined && isOpen(at)) abandon(at, cause)
   }
 
-  async #run<T, C>({ $call: call }: Attempt, name: string, { work, emit, fingerprint }: Step<T, C>): Promise<T> {
+  async #run<T, C>({ $call: call }: Attempt, name: string, { work, emit, request }: Step<T, C>): Promise<T> {
     while (this.#abandoned.size > 0) await Promise.allSettled(this.#abandoned)
     const { journal, turnId } = this.#turn
     const here = async (record: Emit<C | Fingerprint>) => {
       this.#ran.set(call, true)
       this.#replaying = false
-      return fingerprintFirst(fingerprint(), { work, emit: record })
+      return fingerprintFirst(fingerprintOf(request()), { work, emit: record })
     }
     const taken = (item: C | Fingerprint) => {
       if (!isFingerprint(item)) return emit(item)
-      if (this.#ran.get(call) !== true) return fingerprint().then((now) => this.#compare(name, { recorded: item, now }))
+      if (this.#ran.get(call) !== true)
+        return fingerprintOf(request()).then((now) => this.#compare(name, { recorded: item, now }))
     }
     try {
       return await journal.step<T, C | Fingerprint>(`${turnId}:${name}`, here, taken)
@@ -167,13 +177,23 @@ function around({ $caller, $call }: Attempt): Attempt | undefined {
   return $caller ?? ($call.ring.scope === 'turn' ? undefined : $call.outer)
 }
 
-/** The fingerprint of a step's request: digests by name. It is the first item that the journal records for a step. */
-export interface Fingerprint {
+type Digests = Readonly<Record<string, string>>
+
+/** The digests of a step's request. It is the first item that the journal records for a step. */
+interface Fingerprint {
   readonly type: 'step:input'
-  /** If a replay differs in one of these, the run cannot continue. */
-  readonly must: Readonly<Record<string, string>>
-  /** If a replay differs in one of these, the drift is reported and the recorded result is used. */
-  readonly may?: Readonly<Record<string, string>>
+  readonly must: Digests
+  readonly may?: Digests
+}
+
+async function fingerprintOf({ must, may }: StepRequest): Promise<Fingerprint> {
+  const [strict, tolerant] = await Promise.all([digestsOf(must), digestsOf(may)])
+  return { type: 'step:input', must: strict, may: tolerant }
+}
+
+async function digestsOf(values: StepRequest['must'] = {}): Promise<Digests> {
+  const entries = Object.entries(values).map(async ([name, value]) => [name, await contentDigestOf(value)])
+  return Object.fromEntries(await Promise.all(entries))
 }
 
 function isFingerprint(item: unknown): item is Fingerprint {
@@ -193,6 +213,6 @@ function diverged(step: string, what: readonly string[]): AlliumError {
   )
 }
 
-function changed(a: Fingerprint['must'] = {}, b: Fingerprint['must'] = {}): string[] {
+function changed(a: Digests = {}, b: Digests = {}): string[] {
   return Object.keys(b).filter((name) => a[name] !== undefined && a[name] !== b[name])
 }

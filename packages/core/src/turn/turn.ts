@@ -6,7 +6,7 @@ import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
 import type { Attempt } from '../onion/attempt.ts'
 import type { Hook } from '../onion/hook.ts'
 import { Capabilities } from '../ports/capability.ts'
-import { isDirect, type Journal } from '../ports/journal.ts'
+import type { Journal } from '../ports/journal.ts'
 import type { StoredRecord } from '../ports/session-store.ts'
 import type { SessionCall } from '../session/scope/context.ts'
 import type { InputStep } from '../session/scope/parent-call.ts'
@@ -19,7 +19,7 @@ import { logCall, logRecord, logUsage } from './effect-log.ts'
 import { Finalizers } from './finalizers.ts'
 import { Once } from './once.ts'
 import { type Steer, Steering } from './steering.ts'
-import { Steps } from './steps.ts'
+import type { Steps } from './steps.ts'
 import { Transcript } from './transcript.ts'
 import { TurnLifecycle } from './turn-lifecycle.ts'
 import type { TurnOptions } from './turn-options.ts'
@@ -43,7 +43,7 @@ export class Turn implements CallOfTurn {
   readonly turnId: string
   readonly journal: Journal
   /** Journal steps of this turn; undefined without a journal. */
-  readonly steps: Steps | undefined
+  steps: Steps | undefined
   readonly turnIndex: number
   readonly startedAt: number
   /** The id of the turn's first run, if it was resumed. Otherwise the turn's own. */
@@ -99,7 +99,6 @@ export class Turn implements CallOfTurn {
     this.turnId = session.nextTurnId(options.turnId)
     this.startedAt = options.began?.at ?? session.agent.setup.clock.now()
     this.journal = options.journal
-    if (!isDirect(options.journal)) this.steps = new Steps(this, options.began?.before)
     this.maxSteps = options.maxSteps
     this.events = options.events
     this.lifecycle = new TurnLifecycle(this)
