@@ -1,5 +1,5 @@
-// What an agent loads when it is first needed: for a call that waits for a decision, structured output, tools of a client, a journal, a run
-// that the store answers. One file, because each costs a millisecond.
+// What an agent loads when it is first needed: for a call that waits for a decision, structured output, tools of a client, a journal, a
+// message to a running turn, a run that the store answers. One file, because each costs a millisecond.
 import './index.ts'
 
 export { decidable } from './approvals/approvers.ts'
@@ -11,4 +11,5 @@ export { outputPlan } from './output/plan.ts'
 export { contentDigestOf, digestOf } from './ports/seal.ts'
 export { endAsStored } from './session/stored-run.ts'
 export { clientTool, partlyChecked } from './tool/client-tool.ts'
+export { Steering } from './turn/steering.ts'
 export { Steps } from './turn/steps.ts'

@@ -20,6 +20,7 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
   const unwinding = lifecycle.gracePeriod.unwound()
   if (unwinding !== undefined) await unwinding
   try {
+    if (turn.inbox !== undefined) await turn.loadSteering()
     if (turn.steps !== undefined && !isAlliumError(lifecycle.end?.error, 'journal.diverged'))
       turn.journal.checkEnd?.(turn.turnId)
     if (turn.isSuspended && lifecycle.end === undefined) await (await import('../later.ts')).suspend(turn)

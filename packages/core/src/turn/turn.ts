@@ -18,7 +18,7 @@ import type { Display } from './display.ts'
 import { logCall, logRecord, logUsage } from './effect-log.ts'
 import { Finalizers } from './finalizers.ts'
 import { Once } from './once.ts'
-import { type Steer, Steering } from './steering.ts'
+import type { Steer, Steering } from './steering.ts'
 import type { Steps } from './steps.ts'
 import { Transcript } from './transcript.ts'
 import { TurnLifecycle } from './turn-lifecycle.ts'
@@ -60,8 +60,10 @@ export class Turn implements CallOfTurn {
   inputs: InputStep[] | undefined
   /** Maps the output for the run's own reader, if a layer does. */
   display: Display | undefined
-  /** Messages that arrived while it ran. Undefined until there is one. */
+  /** Delivers the messages that arrive while it runs. Loaded with the first one. */
   steering: Steering | undefined
+  /** The messages that arrived before `steering` was loaded. */
+  inbox: Steer[] | undefined
   readonly toolCalls: ToolCallRecord[] = []
   /** Records of layers and tools, to be stored with the run. */
   records: StoredRecord[] | undefined
@@ -206,8 +208,18 @@ export class Turn implements CallOfTurn {
   }
 
   steer(steer: Steer): void {
-    this.steering ??= new Steering(this)
-    this.steering.add(steer)
+    if (this.steering !== undefined) return this.steering.add(steer)
+    this.inbox ??= []
+    this.inbox.push(steer)
+    this.loadSteering().catch(steer.fail)
+  }
+  /** Loads `steering`, which takes the messages from the inbox. */
+  async loadSteering(): Promise<void> {
+    const { Steering: Loaded } = await import('../later.ts')
+    this.steering ??= new Loaded(this)
+    const messages = this.inbox ?? []
+    this.inbox = undefined
+    for (const message of messages) this.steering.add(message)
   }
 
   stop(reason: string): void {
