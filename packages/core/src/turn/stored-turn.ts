@@ -1,5 +1,4 @@
 import { AlliumError } from '../errors/allium-error.ts'
-import { messageOf } from '../errors/describe.ts'
 import { noUsage } from '../messages/usage.ts'
 import type { StoredStatus, StoredTurn } from '../ports/session-store.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
@@ -61,27 +60,5 @@ export function entryOf(session: SessionScope, status: StoredStatus, from: numbe
     from,
     messages,
     rest,
-  }
-}
-
-/**
- * A wrapper of an ended run has failed. This fails the run too, unless it has ended early.
- *
- * @returns a function that rolls the run back, or keeps it to be stored with the next one
- */
-export function notStored(turn: Turn, error: unknown): () => void {
-  const { session, turnId, lifecycle } = turn
-  if (!turn.isLost) {
-    if (lifecycle.end === undefined) lifecycle.close('failed', error)
-    // The run already ends with another error, so its caller does not get this one.
-    else if (lifecycle.end.error !== error)
-      session.agent.setup.logger.error(`The session "${session.id}" could not be stored: ${messageOf(error)}`, {
-        error,
-        turnId,
-      })
-  }
-  return () => {
-    const ran = turn.toolCalls.some(({ result: { status } }) => status === 'ok' || status === 'error')
-    session.onNotStored(turn.options.resume !== undefined || ran)
   }
 }
