@@ -1,5 +1,4 @@
 import type { TurnView } from '../contexts/turn.ts'
-import { checkMessage } from '../messages/check-messages.ts'
 import type { Message } from '../messages/message.ts'
 import type { InputStep } from '../session/scope/parent-call.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
@@ -20,24 +19,6 @@ export async function throughInputLayers(
     if (now !== null) kept.push(now)
   }
   return kept
-}
-
-/** Passes a steered message through the layers. A block rejects only this message. */
-export async function throughSteerLayers(message: Message, steps: readonly InputStep[]): Promise<Message | null> {
-  let now = message
-  for (const { fn, layer, ctx = layer } of steps) {
-    layer.$inspectsSteered = true
-    try {
-      const given = await fn(now, { steered: true, ctx })
-      if (given === null) return null
-      if (given === undefined) continue
-      checkMessage(given, `The message from "${layer.$hook?.name}"`, 'layer.result')
-      now = given
-    } finally {
-      layer.$inspectsSteered = false
-    }
-  }
-  return now
 }
 
 /** Returns the inputs of the parent agents' layers that this session's agent inherits, outermost first. */

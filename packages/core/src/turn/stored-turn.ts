@@ -2,7 +2,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { noUsage } from '../messages/usage.ts'
 import type { StoredStatus, StoredTurn } from '../ports/session-store.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
-import { codeOf, statusOf, storedReasonOf } from './run-result.ts'
+import { reasonOf, statusOf } from './run-result.ts'
 import type { Turn } from './turn.ts'
 
 /** Returns a run in the form that stores use: its changes to the history, and the session's state after it. */
@@ -61,4 +61,24 @@ export function entryOf(session: SessionScope, status: StoredStatus, from: numbe
     messages,
     rest,
   }
+}
+
+/**
+ * Returns the reason to store. For errors that are not Allium's it is only the class name, because their messages may
+ * contain anything.
+ */
+function storedReasonOf(turn: Turn): string | undefined {
+  const { end } = turn.lifecycle
+  if (end === undefined || end.kind === 'blocked' || end.error instanceof AlliumError) return reasonOf(turn)
+  return (end.error as { name?: unknown } | undefined)?.name === undefined
+    ? undefined
+    : String((end.error as Error).name)
+}
+
+/** Returns the code of the error that ended the run. A failed run has one, whatever its error. */
+function codeOf({ lifecycle: { end } }: Turn): string | undefined {
+  const { code, status } = (end?.error ?? {}) as { code?: unknown; status?: unknown }
+  if (typeof code === 'string') return code
+  if (end?.kind !== 'failed') return undefined
+  return typeof status === 'number' ? 'model.failed' : 'run.failed'
 }

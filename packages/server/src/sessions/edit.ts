@@ -1,4 +1,5 @@
-import { digestOf, type Lease, type SessionKey } from '@allium/core'
+import type { Lease, SessionKey } from '@allium/core'
+import { digestOf } from '@allium/core/internal'
 import { interruptedTurn } from '@allium/core/internal'
 import type { SessionStore } from '@allium/store'
 import type { Limits, RunReader, Stores } from '../host/host.ts'
