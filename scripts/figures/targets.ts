@@ -13,7 +13,7 @@ const targets = {
       of: 'lines of code, without comments and blank lines',
       target: 11_500,
       missed:
-        'Approvals, steering, stored runs, client tools and order rules are in core. They load later or not at all, but are lines.',
+        'Approvals, steering, stored runs, client tools and journals are in core. They load later, but are lines.',
     },
     files: { of: 'files', target: 160, missed: 'Twelve files have less than 30 lines and one caller.' },
     longFiles: {
@@ -42,7 +42,8 @@ const targets = {
     agentBytes: {
       of: '{ Agent }, bytes minified and gzipped',
       target: 54_000,
-      missed: 'Order rules, similar names, steering, stored runs and the texts of errors are still loaded at once.',
+      missed:
+        'Similar names stay, because a misspelled hook must fail. Keys of runs and inspect() answer synchronously. Sub-agents are counted in their parent. Messages of errors name the fix (docs/decisions/0064-what-core-loads.md).',
     },
   },
   project: {
