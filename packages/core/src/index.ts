@@ -98,5 +98,5 @@ export {
   type ToolList,
 } from './tool/tool.ts'
 export { type ShapedToolResult, type ToolResult, type ToolResultInput, toolResult } from './tool/tool-result.ts'
+export type { Steered } from './turn/inputs.ts'
 export type { Partial as PartialResult, RunResult } from './turn/run-result.ts'
-export type { Steered } from './turn/steering.ts'

@@ -11,7 +11,7 @@ import { type Beginning, outputOfStored, runTurn, runWrapped, startsAtOnce } fro
 import { LiveRun, reportUnhandled, type Settled } from './live-run.ts'
 import type { Opening } from './opening.ts'
 import { checkRunOptions, type RunOptions, type Task } from './options.ts'
-import { fingerprintOf } from './run-fingerprint.ts'
+import { fingerprintOf } from './run-keys.ts'
 import type { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 

@@ -17,7 +17,7 @@ import { turnRing } from '../turn/turn-ring.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import { EventForwarder } from './event-forwarder.ts'
 import type { Task } from './options.ts'
-import { requestOf } from './run-fingerprint.ts'
+import type { StoredAs } from './run-keys.ts'
 import type { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 
@@ -42,7 +42,7 @@ export function turnOf<C>(
   scope: SessionScope,
   host: SessionHost,
   events: RunEvents,
-  { resume, storedAs, began, tools, output, Steps }: Prepared,
+  { resume, storedAs, began, tools, output, journal, Steps }: Prepared,
 ): Turn {
   const { setup } = scope.agent
   const messages = resume === undefined ? toMessages(input) : []
@@ -67,7 +67,7 @@ export function turnOf<C>(
     onRetryAfterOutput: options.onRetryAfterOutput ?? 'reset',
     storedAs,
     turnId: options.turnId,
-    journal: journalOf(options, scope),
+    journal: journal ?? setup.journal,
     began,
   })
   if (Steps !== undefined) turn.steps = new Steps(turn, began?.before)
@@ -83,10 +83,11 @@ export interface Prepared {
   readonly tools?: Awaited<ReturnType<typeof toolsOf>> | undefined
   readonly storedAs?: StoredAs | undefined
   readonly began?: Began | undefined
+  /** @default the agent's, which records nothing */
+  readonly journal?: Journal | undefined
   /** Records the steps in the journal. Undefined without a journal. */
   readonly Steps?: typeof import('../turn/steps.ts').Steps | undefined
 }
-type StoredAs = NonNullable<Turn['options']['storedAs']>
 
 /** Prepares a run inside the session's wrappers: plans its output, reads the schemas of its client tools, and checks the decisions. */
 export async function prepare<C>(
@@ -105,11 +106,12 @@ export async function prepare<C>(
     const { checkedDecisions, useDecisions } = await waits.until(import('../later.ts'))
     resume = useDecisions(scope, await waits.until(checkedDecisions(scope, decisions, approver, tools.tools)))
   }
-  if (!isJournaled(options, scope)) return { resume, output, tools }
+  const journal = journalOf(options, scope)
+  const prepared = { resume, output, tools, journal }
+  if (isDirect(journal)) return prepared
   const { Steps } = await waits.until(import('../later.ts'))
-  if (!isRestartable(options, scope)) return { resume, output, tools, Steps }
-  const began = await waits.until(beginIn(journalOf(options, scope), turnId, scope))
-  return { resume, output, tools, Steps, began }
+  if (!isRestartable(options, scope)) return { ...prepared, Steps }
+  return { ...prepared, Steps, began: await waits.until(beginIn(journal, turnId, scope)) }
 }
 
 /** Returns what the session's wrappers see of a run. */
@@ -131,11 +133,6 @@ function journalOf<C>({ journal }: Task<C>['options'], scope: SessionScope): Jou
  */
 function isRestartable<C>({ turnId, journal }: Task<C>['options'], scope: SessionScope): boolean {
   return turnId !== undefined || journal !== undefined || scope.parent?.$turn.options.began !== undefined
-}
-
-/** Whether a journal records the steps of the run. */
-export function isJournaled<C>(options: Task<C>['options'], scope: SessionScope): boolean {
-  return !isDirect(journalOf(options, scope))
 }
 
 async function beginIn(journal: Journal, turnId: string, { agent }: SessionScope): Promise<Began> {
@@ -173,17 +170,6 @@ function clientToolsOf<C>(
     : `must be a list of { name, description, jsonSchema }, not ${describe(clientTools)}.`
   if (fault) throw new AlliumError('run.options', `The option clientTools ${fault}`)
   return clientTools
-}
-
-/**
- * Returns the identity of a run for repeated requests: its key, and the digest of its request. Undefined without a key
- * or an id.
- */
-export async function storedAsOf<C>(task: Task<C>): Promise<StoredAs | undefined> {
-  const { idempotencyKey, turnId } = task.options
-  if (idempotencyKey === undefined && turnId === undefined) return undefined
-  const { contentDigestOf } = await import('../later.ts')
-  return { idempotencyKey, inputDigest: await contentDigestOf(requestOf(task)) }
 }
 
 /** Passes the task's input through the layers that it inherits from parent agents, and returns the new task. */

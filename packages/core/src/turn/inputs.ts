@@ -3,6 +3,25 @@ import type { Message } from '../messages/message.ts'
 import type { InputStep } from '../session/scope/parent-call.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
 
+/** The outcome of a message that was sent to a running turn. */
+export interface Steered {
+  /** Whether the message entered the history, before a step of the turn. */
+  readonly delivered: boolean
+  /** Why it did not. Nothing of the message is stored then. */
+  readonly reason?: string
+  /** For a message that a layer blocked: the code of the rule. */
+  readonly code?: string
+}
+
+/** A message for a running turn, until it is delivered or rejected. */
+export interface Steer {
+  /** The id in events. If undefined, the turn creates one. */
+  readonly id: string | undefined
+  readonly message: Message
+  settle(outcome: Steered): void
+  fail(error: unknown): void
+}
+
 /** Passes the messages through some steps, one after the other, and returns the result. */
 export async function throughInputLayers(
   messages: readonly Message[],

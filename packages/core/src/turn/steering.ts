@@ -8,29 +8,10 @@ import { State } from '../onion/attempt.ts'
 import type { Journal } from '../ports/journal.ts'
 import type { InputStep } from '../session/scope/parent-call.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
-import { inheritedInputs } from './inputs.ts'
+import { inheritedInputs, type Steer } from './inputs.ts'
 import type { Transcript } from './transcript.ts'
 import type { TurnLifecycle } from './turn-lifecycle.ts'
 import type { WorkingView } from './working-view.ts'
-
-/** The outcome of a message that was sent to a running turn. */
-export interface Steered {
-  /** Whether the message entered the history, before a step of the turn. */
-  readonly delivered: boolean
-  /** Why it did not. Nothing of the message is stored then. */
-  readonly reason?: string
-  /** For a message that a layer blocked: the code of the rule. */
-  readonly code?: string
-}
-
-/** A message for a running turn, until it is delivered or rejected. */
-export interface Steer {
-  /** The id in events. If undefined, the turn creates one. */
-  readonly id: string | undefined
-  readonly message: Message
-  settle(outcome: Steered): void
-  fail(error: unknown): void
-}
 
 type Named = Steer & { readonly id: string }
 
