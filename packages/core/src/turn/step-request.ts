@@ -3,7 +3,9 @@ import { contentDigestOf } from '../ports/seal.ts'
 
 /** What a step works on, by name. */
 export interface StepRequest {
-  /** If a replay differs in one of these, the run cannot continue. */
+  /** Recorded as they are. If a replay differs in one of these, the run cannot continue. */
+  readonly names: Digests
+  /** Recorded as digests, with the same effect. */
   readonly must: Readonly<Record<string, unknown>>
   /** If a replay differs in one of these, the drift is reported and the recorded result is used. */
   readonly may?: Readonly<Record<string, unknown>>
@@ -18,12 +20,13 @@ export interface Fingerprint {
   readonly may?: Digests
 }
 
-export async function fingerprintOf({ must, may }: StepRequest): Promise<Fingerprint> {
-  const [strict, tolerant] = await Promise.all([digestsOf(must), digestsOf(may)])
-  return { type: 'step:input', must: strict, may: tolerant }
+export async function fingerprintOf({ names, must, may }: StepRequest): Promise<Fingerprint> {
+  const [strict, tolerant] = await Promise.all([digestsOf(must), may && digestsOf(may)])
+  const fingerprint: Fingerprint = { type: 'step:input', must: { ...names, ...strict } }
+  return tolerant === undefined ? fingerprint : { ...fingerprint, may: tolerant }
 }
 
-async function digestsOf(values: StepRequest['must'] = {}): Promise<Digests> {
+async function digestsOf(values: StepRequest['must']): Promise<Digests> {
   const entries = Object.entries(values).map(async ([name, value]) => [name, await contentDigestOf(value)])
   return Object.fromEntries(await Promise.all(entries))
 }

@@ -169,7 +169,8 @@ function requestOf({ $call: { model }, $fields, $turn: turn }: ModelAttempt) {
   const history = turn.session.history.items.map(withoutApprovals)
   const given = { settings, toolChoice, responseFormat }
   return {
-    must: { model, history },
+    names: { model },
+    must: { history },
     may: { settings: given, 'tool definitions': toolDefs, instructions: turn.system ?? null },
   }
 }

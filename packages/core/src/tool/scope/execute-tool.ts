@@ -88,7 +88,11 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
       ? runs
       : async () => ((await steps.begin(name)) ? runs() : unknownOutcome(core, onInterrupted))
   watch(
-    steps.run(core, name, { work, emit() {}, request: () => ({ must: { tool: call.name, arguments: value } }) }),
+    steps.run(core, name, {
+      work,
+      emit() {},
+      request: () => ({ names: { tool: call.name }, must: { arguments: value } }),
+    }),
     (result) => isOpen(core) && intoOnion.done(core, replayEffects(core, result as ToolResult)),
     (error) => (error instanceof AbandonedError ? void steps.abandonAgain(core, error) : fail(core, error)),
   )
