@@ -1,18 +1,15 @@
-// What an agent loads when it is first needed: for a call that waits for a decision, structured output, tools of a client, a journal, a
+// What an agent loads when it is first needed: for a call that waits for a decision, structured output, a journal, a
 // message to a running turn, a session that is stored. One file, because each costs a millisecond.
 import './index.ts'
 
 export { decidable } from './approvals/approvers.ts'
 export { decidedCalls } from './approvals/decided-calls.ts'
 export { checkedDecisions, useDecisions } from './approvals/decisions.ts'
-export { approvalSeal, refuseForged } from './approvals/seals.ts'
+export { approvalSeal, refuseForged } from './approvals/provider-approvals.ts'
 export { suspend } from './approvals/suspend.ts'
 export { outputPlan } from './output/plan.ts'
 export { contentDigestOf, digestOf } from './ports/seal.ts'
-export { aroundRun } from './session/around-run.ts'
 export { rewind, snapshotAt } from './session/rewind.ts'
-export { endAsStored } from './session/stored-run.ts'
-export { clientTool, partlyChecked } from './tool/client-tool.ts'
 export { Steering } from './turn/steering.ts'
 export { Steps } from './turn/steps.ts'
 export { endedTurn, entryOf, storedTurn } from './turn/stored-turn.ts'

@@ -14,6 +14,7 @@ import { checkRunOptions, type RunOptions, type Task } from './options.ts'
 import { fingerprintOf } from './run-keys.ts'
 import type { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
+import { endAsStored } from './stored-run.ts'
 
 /** The runs that a session has accepted. They run one at a time, in order. */
 export class AcceptedRuns {
@@ -169,7 +170,6 @@ export class AcceptedRuns {
       if (stored !== undefined) {
         const show = await waits.until(this.#host.displayFor(this.#scope.key))
         const output = await outputOfStored(begin, stored)
-        const { endAsStored } = await import('../later.ts')
         const result = endAsStored(run.events, this.#scope, stored, { text: show(stored.answer ?? ''), output })
         this.#settle(run, { result })
         return result

@@ -6,6 +6,7 @@ import type { RunResult } from '../turn/run-result.ts'
 import { runLayers } from '../turn/run-turn.ts'
 import type { Turn } from '../turn/turn.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
+import { aroundRun } from './around-run.ts'
 import type { LiveRun } from './live-run.ts'
 import type { Task } from './options.ts'
 import { storedAsOf } from './run-keys.ts'
@@ -60,7 +61,7 @@ export async function runWrapped(begin: Beginning, waits: AbortableWaits): Promi
     return undefined
   }
   const details = { ...runDetails(task, scope, storedAs), abort: (reason: unknown) => run.abort(reason), waits }
-  const { aroundRun, endedTurn } = await waits.until(import('../later.ts'))
+  const { endedTurn } = await waits.until(import('../later.ts'))
   const turn = await aroundRun(scope, 'run', async () => endedTurn(await enter()), details)
   if (run.turn === undefined) return turn
   scope.markStored(turn)

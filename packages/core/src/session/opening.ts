@@ -2,6 +2,7 @@ import { messageOf } from '../errors/describe.ts'
 import { equalJson } from '../messages/json.ts'
 import type { Cancel } from '../onion/cancel.ts'
 import { AbortableWaits } from './abortable-waits.ts'
+import { aroundRun } from './around-run.ts'
 import { SessionAttempt } from './scope/context.ts'
 import { ScopeLifecycle } from './scope/scope-lifecycle.ts'
 import type { SessionScope } from './scope/session-scope.ts'
@@ -173,7 +174,7 @@ function closing(scope: SessionScope): (() => Promise<void>) | undefined {
   const { length } = items
   return async () => {
     if (items.length === length && equalJson(before, scope.state.persistent())) return
-    const { aroundRun, entryOf } = await import('../later.ts')
+    const { entryOf } = await import('../later.ts')
     const waits = new AbortableWaits((error) => scope.report(error, 'session:end'))
     const change = async () => entryOf(scope, 'closed', Math.min(scope.stored, items.length))
     scope.markStored(await aroundRun(scope, 'close', change, { waits }))

@@ -1,10 +1,7 @@
-import { layerOf } from '../agent/scope/context.ts'
-import type { ToolContext } from '../contexts/tool.ts'
 import type { Part, ToolCallPart } from '../messages/message.ts'
 import { isSealOf, type Secrets, sealOf } from '../ports/seal.ts'
 import { tenantOf } from '../ports/tenant.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
-import { ToolAttempt } from '../tool/scope/context.ts'
 
 type ApprovalSubject = Pick<ToolCallPart, 'callId' | 'name' | 'args' | 'approvalRequest'>
 
@@ -33,16 +30,6 @@ export async function refuseForged(session: SessionScope, secret: Secrets): Prom
     }
     if (content.some((part, i) => part !== message.content[i])) history.replace(at, { ...message, content })
   }
-}
-
-/**
- * Returns a seal over a JSON-like value, for data that a layer stores in the state and trusts later, such as a
- * remembered approval. The seal is valid for this tenant and owner. It is signed with the agent's `approvals.secret`.
- * Without a secret it is a digest, which detects a change but not a forgery.
- */
-export function seal(ctx: ToolContext<unknown, unknown, unknown, unknown, unknown>, value: unknown): Promise<string> {
-  const { agent, owner, principal } = layerOf('seal()', ctx, ToolAttempt).$owner
-  return sealOf(['layer', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
 }
 
 function boundOf({ principal }: SessionScope, call: ApprovalSubject | undefined): unknown {
