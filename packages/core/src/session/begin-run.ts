@@ -4,6 +4,7 @@ import type { StoredTurn } from '../ports/session-store.ts'
 import { inheritedInputs } from '../turn/inputs.ts'
 import type { RunResult } from '../turn/run-result.ts'
 import { runLayers } from '../turn/run-turn.ts'
+import { endedTurn } from '../turn/stored-turn.ts'
 import type { Turn } from '../turn/turn.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import { aroundRun } from './around-run.ts'
@@ -61,7 +62,6 @@ export async function runWrapped(begin: Beginning, waits: AbortableWaits): Promi
     return undefined
   }
   const details = { ...runDetails(task, scope, storedAs), abort: (reason: unknown) => run.abort(reason), waits }
-  const { endedTurn } = await waits.until(import('../later.ts'))
   const turn = await aroundRun(scope, 'run', async () => endedTurn(await enter()), details)
   if (run.turn === undefined) return turn
   scope.markStored(turn)

@@ -1,6 +1,7 @@
 import { messageOf } from '../errors/describe.ts'
 import { equalJson } from '../messages/json.ts'
 import type { Cancel } from '../onion/cancel.ts'
+import { entryOf } from '../turn/stored-turn.ts'
 import { AbortableWaits } from './abortable-waits.ts'
 import { aroundRun } from './around-run.ts'
 import { SessionAttempt } from './scope/context.ts'
@@ -174,7 +175,6 @@ function closing(scope: SessionScope): (() => Promise<void>) | undefined {
   const { length } = items
   return async () => {
     if (items.length === length && equalJson(before, scope.state.persistent())) return
-    const { entryOf } = await import('../later.ts')
     const waits = new AbortableWaits((error) => scope.report(error, 'session:end'))
     const change = async () => entryOf(scope, 'closed', Math.min(scope.stored, items.length))
     scope.markStored(await aroundRun(scope, 'close', change, { waits }))

@@ -20,6 +20,7 @@ import {
   type ResumeOptions,
   type RunOptions,
 } from './options.ts'
+import { rewind, snapshotAt } from './rewind.ts'
 import { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 import { toolsOf } from './task.ts'
@@ -147,12 +148,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     }
     if (at === undefined || this.#scope.knowsTurn(at) || this.#scope.registered.provideTurns === undefined)
       begin(this.#scope.snapshotAt(at))
-    else
-      fork.#opening.before = async () => {
-        const { snapshotAt } = await import('../later.ts')
-        const snapshot = await snapshotAt(this.#scope, at)
-        return () => begin(snapshot)
-      }
+    else fork.#opening.before = () => snapshotAt(this.#scope, at).then((snapshot) => () => begin(snapshot))
     return fork
   }
 
@@ -168,10 +164,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     const { to } = options
     this.#runs.checkOpen()
     this.#runs.checkIdle('Await it before rewind().')
-    await this.#runs.change(async (run, waits) => {
-      const { rewind } = await waits.until(import('../later.ts'))
-      await rewind(this.#scope, to, run, waits)
-    })
+    await this.#runs.change((run, waits) => rewind(this.#scope, to, run, waits))
   }
 
   /** Opens the session's onion. The first run does this automatically. */

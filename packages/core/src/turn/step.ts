@@ -2,10 +2,11 @@ import type { TurnView } from '../contexts/turn.ts'
 import { type ModelResponse, needsNextCall } from '../model/response.ts'
 import { around } from '../onion/around.ts'
 import type { Layer } from '../onion/compose.ts'
-import type { AroundStep, WrappedStep } from '../ports/around.ts'
+import type { WrappedStep } from '../ports/around.ts'
 import { beginCall, callEnded, callFailed } from './model-step.ts'
 import { requestedCalls } from './requested-calls.ts'
 import type { Steering } from './steering.ts'
+import { storedTurn } from './stored-turn.ts'
 import { ToolStep } from './tool-step.ts'
 import type { Turn } from './turn.ts'
 import type { Resume } from './turn-options.ts'
@@ -65,18 +66,9 @@ async function follows(turn: Turn, steering: Steering): Promise<boolean> {
 
 /** Runs a step of the turn inside the session's wrappers. When it settles, the step has ended or never begins. */
 export function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<T>): Promise<T> {
-  const wrappers = turn.session.registered.aroundStep
-  return wrappers === undefined ? step() : wrapStep(wrappers, turn, resumed, step)
-}
-
-async function wrapStep<T>(
-  wrappers: readonly AroundStep[],
-  turn: Turn,
-  resumed: boolean,
-  step: () => Promise<T>,
-): Promise<T> {
-  const { lifecycle, stepIndex: index } = turn
-  const { storedTurn } = await lifecycle.until(import('../later.ts'))
+  const { lifecycle, session, stepIndex: index } = turn
+  const wrappers = session.registered.aroundStep
+  if (wrappers === undefined) return step()
   const wrapped: WrappedStep = {
     index,
     resumed,
