@@ -1,6 +1,5 @@
 import type { Lease, SessionKey } from '@allium/core'
-import { digestOf } from '@allium/core/internal'
-import { interruptedTurn } from '@allium/core/internal'
+import { digestOf, interruptedTurn } from '@allium/core/internal'
 import type { SessionStore } from '@allium/store'
 import type { Limits, RunReader, Stores } from '../host/host.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
