@@ -1,12 +1,15 @@
 import { type CallTypes, Agent as CoreAgent, type AgentOptions as CoreOptions, type Tool } from '@allium/core'
 import type { ReadUntrustedSchema } from '@allium/core/internal'
-import { agentElsewhere, agentOptionKeys, checkOptions, safeLogger } from '@allium/core/internal'
+import { agentElsewhere, agentOptionKeys, checkOptions, safeLogger, setOrderRules } from '@allium/core/internal'
 import { adaptAiSdk, createResolver } from '@allium/providers'
 import type { AgentStore } from '@allium/store'
+import { orderRules } from './order-rules.ts'
 import { storeLayers } from './store-layers.ts'
 import { ajvValidate } from './validate.ts'
 
 type Schema = Tool['schema']
+
+setOrderRules(orderRules)
 
 /** The options of core's agent, and a store. */
 export interface AgentOptions<

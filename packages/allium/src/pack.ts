@@ -5,7 +5,6 @@ export {
   addUsage,
   type DisplayContext,
   type DisplayTransform,
-  digestOf,
   type Erasure,
   estimateInputTokens,
   type FlowLabels,
@@ -28,4 +27,5 @@ export {
   writerOf,
 } from '@allium/core'
 export type { InputAbout, OnceOptions, OnInput } from '@allium/core/context'
+export { digestOf } from '@allium/core/internal'
 export { sharedStore } from '@allium/store'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { digestOf } from '../src/index.ts'
+import { digestOf } from '../src/internal.ts'
 import { freezeJson } from '../src/messages/json.ts'
 import { contentDigestOf } from '../src/ports/seal.ts'
 

@@ -4,7 +4,7 @@ import { memoryStore } from '../../store/src/index.ts'
 import { memoryJournal } from '../../store/src/journal.ts'
 import { type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
 import { Agent, type Journal, type ModelContext, type ModelResponse } from '../src/index.ts'
-import { differences } from '../src/turn/steps.ts'
+import { differences } from '../src/turn/step-request.ts'
 
 const ids = () => 'chat'
 const call = { toolCalls: [{ name: 'pay', callId: 'c1', args: { to: 'Ada' } }] }

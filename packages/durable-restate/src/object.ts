@@ -1,4 +1,5 @@
-import { AlliumError, digestOf, type RegisteredPrincipal } from '@allium/core'
+import { AlliumError, type RegisteredPrincipal } from '@allium/core'
+import { digestOf } from '@allium/core/internal'
 import { encodeOutcome } from '@allium/store'
 import { handlers, type ObjectContext, type ObjectSharedContext, object } from '@restatedev/restate-sdk'
 import type { RestateAgent } from './restate-agent.ts'

@@ -1,5 +1,6 @@
 import type { Clock } from '@allium/core'
-import { AlliumError, digestOf, systemClock, toJson } from '@allium/core'
+import { AlliumError, systemClock, toJson } from '@allium/core'
+import { digestOf } from '@allium/core/internal'
 import { callIngress, type Ingress, type IngressRequest, type IngressResponse } from './ingress.ts'
 import type { ActiveRun, RunOutput } from './object.ts'
 import type { RestateAgent } from './restate-agent.ts'

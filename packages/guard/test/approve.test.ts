@@ -1,12 +1,5 @@
-import {
-  Agent,
-  type Approval,
-  delegate,
-  digestOf,
-  type Middleware,
-  type ToolContext,
-  type ToolExecution,
-} from '@allium/core'
+import { Agent, type Approval, delegate, type Middleware, type ToolContext, type ToolExecution } from '@allium/core'
+import { digestOf } from '@allium/core/internal'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { type ApproveOptions, approve } from '../src/index.ts'

@@ -1,4 +1,5 @@
-import { digestOf, type Message, type ToolResultPart } from '@allium/core'
+import type { Message, ToolResultPart } from '@allium/core'
+import { digestOf } from '@allium/core/internal'
 import { messageUnits } from './message-units.ts'
 
 type Conversation = readonly Readonly<Message>[]

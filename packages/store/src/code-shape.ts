@@ -1,4 +1,5 @@
-import { AlliumError, digestOf, type Journal } from '@allium/core'
+import { AlliumError, type Journal } from '@allium/core'
+import { digestOf } from '@allium/core/internal'
 
 /** An agent as `new Agent()` creates it. */
 export interface InspectedAgent {

@@ -1,6 +1,5 @@
 import {
   defineMiddleware,
-  digestOf,
   type FlowLabels,
   layerOptions,
   option,
@@ -9,6 +8,7 @@ import {
   type TypedMiddleware,
   writerOf,
 } from '@allium/core'
+import { digestOf } from '@allium/core/internal'
 import { memoryKeyValue, SingleFlight, sharersOf } from '@allium/shared/resilience'
 import { type KeyValue, sharedStore } from '@allium/store'
 

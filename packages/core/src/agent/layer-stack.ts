@@ -3,7 +3,7 @@ import type { CallSite } from '../errors/call-site.ts'
 import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
 import { toLayers } from '../middleware/normalize.ts'
 import { checkNames, checkRunLayers, compileOnion, wrapOnion } from '../middleware/onion.ts'
-import { checkOrder, type Finding } from '../middleware/order.ts'
+import { checkOrder, type Finding, uncheckedOrders } from '../middleware/order.ts'
 import type { Onion } from '../onion/hook.ts'
 import { declareFields, type StateField } from '../state/field.ts'
 import { isRunByProvider, notAdmitted, unseenCalls } from '../tool/tool-guard.ts'
@@ -53,6 +53,8 @@ export class LayerStack {
   /** Logs warnings. @throws AlliumError `layer.order` with all errors */
   checkOrder(mode: OrderCheck): void {
     if (mode === 'off') return
+    const unchecked = uncheckedOrders(this.layers)
+    if (unchecked.length > 0) this.#scope.setup.logger.warn(notChecked(unchecked), { layers: unchecked })
     const findings = checkOrder(this.layers)
     const errors = mode === 'error' ? findings.filter(({ severity }) => severity === 'error') : []
     for (const finding of findings)
@@ -95,4 +97,8 @@ export class LayerStack {
       throw error
     }
   }
+}
+
+function notChecked(layers: readonly string[]): string {
+  return `The order of the layers is not checked, although ${layers.join(', ')} declare theirs: @allium/core has no rules for it. Use the Agent of "allium", or set orderCheck: 'off'.`
 }

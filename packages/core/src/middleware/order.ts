@@ -1,5 +1,4 @@
-import type { ScopeName } from '../onion/hook.ts'
-import { type Layer, scopeNames } from './middleware.ts'
+import type { Layer } from './middleware.ts'
 
 /** A wrong order of layers, with the reason and the right order. */
 export interface Finding {
@@ -9,160 +8,24 @@ export interface Finding {
   message: string
 }
 
-interface Rule {
-  readonly outer: string
-  readonly inner: string
-  readonly reason: string
-  readonly severity?: 'warn'
-  readonly scope?: 'tool'
+/** Returns every wrong order among the layers that breaks a rule or the `inside` and `outside` of a layer, each with its reason. */
+export type OrderRules = (layers: readonly Layer[]) => Finding[]
+
+let orderRules: OrderRules | undefined
+
+/** Sets the rules that all agents check. `allium` does when it is imported. Without rules, the order of layers is not checked. */
+export function setOrderRules(rules: OrderRules | undefined): void {
+  orderRules = rules
 }
 
-/** The common ordering mistakes. */
-const rules: readonly Rule[] = [
-  { outer: 'retries', inner: 'meters', reason: 'or repeated attempts go uncounted' },
-  { outer: 'redacts', inner: 'caches', reason: 'or the cache keeps raw text' },
-  { outer: 'redacts', inner: 'observes', reason: 'or raw text is logged' },
-  { outer: 'redacts', inner: 'persists', reason: 'or raw text is stored' },
-  { outer: 'shapes', inner: 'caches', reason: 'or the key is not what is sent' },
-  { outer: 'caches', inner: 'meters', reason: 'or a hit is charged' },
-  { outer: 'caches', inner: 'repairs', reason: 'or invalid answers are kept' },
-  { outer: 'mutates', inner: 'authorizes', reason: 'or other arguments run than were authorised' },
-  { outer: 'authorizes', inner: 'caches', reason: 'or a cached result gets round the policy', scope: 'tool' },
-  { outer: 'limits', inner: 'caches', reason: 'or hits do not count against the limit', severity: 'warn' },
-  { outer: 'blocks', inner: 'retries', reason: 'or each attempt is checked again', severity: 'warn' },
-]
-
-/** Returns every wrong order among the layers, each with its reason. */
+/** Returns every wrong order among the layers, and every capability that a layer requires and no outer layer provides. */
 export function checkOrder(layers: readonly Layer[]): Finding[] {
-  const placed = layers.map((layer, position) => ({
-    layer,
-    position,
-    depths: depthsOf(layer, position, layers.length),
-  }))
-  const known = byWord(placed)
-  const findings = placed.flatMap((one) => neighbours(one, known).flatMap((other) => checkPair(one, other)))
-  return [...findings, ...checkCapabilities(layers)]
+  return [...(orderRules?.(layers) ?? []), ...checkCapabilities(layers)]
 }
 
-/** A layer with its depth in each scope that it hooks. */
-interface Placed {
-  readonly layer: Layer
-  readonly position: number
-  readonly depths: readonly (number | undefined)[]
-}
-
-/** Indexes the layers by name and category, so that pairs without a rule are never compared. */
-function byWord(placed: readonly Placed[]): Map<string, Placed[]> {
-  const known = new Map<string, Placed[]>()
-  for (const one of placed)
-    for (const word of new Set([one.layer.name, ...(one.layer.spec.order?.is ?? [])])) {
-      const same = known.get(word)
-      if (same === undefined) known.set(word, [one])
-      else same.push(one)
-    }
-  return known
-}
-
-/** Returns the layers that a rule about `one`, or its own `inside` and `outside`, refers to. In order of registration. */
-function neighbours(one: Placed, known: ReadonlyMap<string, readonly Placed[]>): Placed[] {
-  const { order } = one.layer.spec
-  if (order === undefined) return []
-  const { is = [], inside = [], outside = [] } = order
-  const outer = rules.flatMap((rule) => (is.includes(rule.inner) ? [rule.outer] : []))
-  const all = new Set([...outer, ...inside, ...outside].flatMap((word) => known.get(word) ?? []))
-  all.delete(one)
-  return [...all].sort((a, b) => a.position - b.position)
-}
-
-/** Checks a pair against the rules whose inner layer is `one`, and against the `inside` and `outside` of `one`. */
-function checkPair(one: Placed, other: Placed): Finding[] {
-  const { order } = one.layer.spec
-  const findings: Finding[] = []
-  for (const rule of rules)
-    if (breaks(rule, other.layer, one.layer) && isOutside(one, other, rule.scope))
-      findings.push(finding(other, one, rule.reason, rule.severity))
-  if (matches(order?.inside, other.layer) && isOutside(one, other))
-    findings.push(finding(other, one, `because "${one.layer.name}" asks to be inside "${other.layer.name}"`))
-  if (matches(order?.outside, other.layer) && isOutside(other, one))
-    findings.push(finding(one, other, `because "${one.layer.name}" asks to be outside "${other.layer.name}"`))
-  return findings
-}
-
-/** Whether `a` runs outside `b`: in a scope that both hook, or in an outer scope if they share none. */
-function isOutside(a: Placed, b: Placed, only?: ScopeName): boolean {
-  const shared = sharedScopes(a, b).filter((scope) => only === undefined || scopeNames[scope] === only)
-  return shared.length > 0 ? shared.some((scope) => isBefore(a, b, scope)) : nests(a, b)
-}
-
-function isBefore(a: Placed, b: Placed, scope: number): boolean {
-  return (a.depths[scope] as number) < (b.depths[scope] as number)
-}
-
-/** Returns the scopes that both hook. The agent and session scopes count only if one of the two hooks nothing else. */
-function sharedScopes(a: Placed, b: Placed): number[] {
-  const scopes = seesCalls(a) && seesCalls(b) ? callScopes : gateScopes
-  return scopes.filter((scope) => a.depths[scope] !== undefined && b.depths[scope] !== undefined)
-}
-
-function seesCalls({ depths }: Placed): boolean {
-  return callScopes.some((scope) => depths[scope] !== undefined)
-}
-
-/** Whether the outermost scope of `a` contains that of `b`. The model and tool scopes are siblings. */
-function nests(a: Placed, b: Placed): boolean {
-  const [scopeOfA, scopeOfB] = [outermost(a), outermost(b)]
-  return scopeOfA >= 0 && scopeOfA < scopeNames.indexOf('model') && scopeOfA < scopeOfB
-}
-
-/** Indexes in `scopeNames`: agent and session, which stay open; turn, model and tool. */
-const gateScopes: readonly number[] = [0, 1]
-const callScopes: readonly number[] = [2, 3, 4]
-
-/** Returns its depth in each scope that it hooks. `innermost` moves model and tool hooks inside all others. */
-function depthsOf({ spec }: Layer, position: number, count: number): (number | undefined)[] {
-  return scopeNames.map((scope) => {
-    if (spec[scope] === undefined || spec.order?.scopes?.includes(scope) === false) return undefined
-    return position + (spec.innermost === true && isMoved(scope) ? count : 0)
-  })
-}
-
-function isMoved(scope: ScopeName | undefined): boolean {
-  return scope === 'model' || scope === 'tool'
-}
-
-function breaks({ outer, inner, scope }: Rule, a: Layer, b: Layer): boolean {
-  if (scope !== undefined && (a.spec[scope] === undefined || b.spec[scope] === undefined)) return false
-  return a.spec.order?.is?.includes(outer) === true && b.spec.order?.is?.includes(inner) === true
-}
-
-function matches(wanted: readonly string[] | undefined, { name, spec }: Layer): boolean {
-  return wanted?.some((one) => one === name || spec.order?.is?.includes(one) === true) === true
-}
-
-/** Returns the outermost of the turn, model and tool scopes that a layer hooks, or else the agent or session scope. */
-function outermost({ depths }: Placed): number {
-  const call = callScopes.find((scope) => depths[scope] !== undefined)
-  return call ?? depths.findIndex((depth) => depth !== undefined)
-}
-
-function finding(outer: Placed, inner: Placed, reason: string, severity: Finding['severity'] = 'error'): Finding {
-  const [a, b] = [outer.layer, inner.layer]
-  return {
-    severity,
-    layers: [a.name, b.name],
-    message: `"${b.name}" is outside "${a.name}". ${fix(outer, inner)}, ${reason}.`,
-  }
-}
-
-/** Describes how to fix the order, by registration if that decides it. */
-function fix(outer: Placed, inner: Placed): string {
-  const [a, b] = [outer.layer, inner.layer]
-  const wrong = sharedScopes(outer, inner).find((scope) => isBefore(inner, outer, scope))
-  if (wrong !== undefined && isMoved(scopeNames[wrong]) && a.spec.innermost === true && b.spec.innermost !== true)
-    return `"${a.name}" is innermost, and so inside it wherever it is registered: declare "${b.name}" innermost too, behind it, or "${a.name}" not`
-  if (wrong !== undefined) return `Register "${a.name}" first, then "${b.name}"`
-  const [scopeOfA, scopeOfB] = [scopeNames[outermost(outer)], scopeNames[outermost(inner)]]
-  return `It hooks ${scopeOfB}, which holds ${scopeOfA}: let "${a.name}" hook ${scopeOfB} too and register it first, then "${b.name}"`
+/** Returns the layers that declare an order which nothing checks. */
+export function uncheckedOrders(layers: readonly Layer[]): string[] {
+  return orderRules === undefined ? layers.filter(({ spec }) => spec.order !== undefined).map(({ name }) => name) : []
 }
 
 function checkCapabilities(layers: readonly Layer[]): Finding[] {

@@ -1,4 +1,5 @@
 import { toMessages } from '../messages/check-messages.ts'
+import { isDirect } from '../ports/journal.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
 import { inheritedInputs } from '../turn/inputs.ts'
 import type { RunResult } from '../turn/run-result.ts'
@@ -9,9 +10,10 @@ import type { AbortableWaits } from './abortable-waits.ts'
 import { aroundRun } from './around-run.ts'
 import type { LiveRun } from './live-run.ts'
 import type { Task } from './options.ts'
+import { storedAsOf } from './run-keys.ts'
 import type { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
-import { delegated, isRestartable, outputOf, type Prepared, prepare, runDetails, storedAsOf, turnOf } from './task.ts'
+import { delegated, outputOf, type Prepared, prepare, runDetails, turnOf } from './task.ts'
 
 /** A run, its task, and the session that it belongs to. */
 export interface Beginning {
@@ -25,7 +27,8 @@ export interface Beginning {
 export function startsAtOnce({ task: { decisions, options }, scope }: Beginning): boolean {
   if (decisions !== undefined || options.output !== undefined || options.clientTools !== undefined) return false
   if (scope.registered.aroundRun !== undefined) return false
-  return !isRestartable(options, scope) && inheritedInputs(scope).length === 0
+  if (options.journal !== undefined || !isDirect(scope.journal)) return false
+  return inheritedInputs(scope).length === 0
 }
 
 /** Runs a turn until its history is final. Throws if the run's options are invalid; nothing has changed then. */

@@ -7,10 +7,9 @@ import { modelRing } from '../model/scope/ring.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { OutputPlan } from '../output/plan.ts'
 import { isDirect, type Journal } from '../ports/journal.ts'
-import { contentDigestOf } from '../ports/seal.ts'
 import type { UntrustedSchema } from '../ports/validate.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
-import { clientTool, maxClientTools, partlyChecked } from '../tool/client-tool.ts'
+import { clientTool, partlyChecked } from '../tool/client-tool.ts'
 import { toolRing } from '../tool/scope/ring.ts'
 import { inheritedInputs, throughInputLayers } from '../turn/inputs.ts'
 import { Turn, type TurnRings } from '../turn/turn.ts'
@@ -19,7 +18,7 @@ import { turnRing } from '../turn/turn-ring.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import { EventForwarder } from './event-forwarder.ts'
 import type { Task } from './options.ts'
-import { requestOf } from './run-fingerprint.ts'
+import type { StoredAs } from './run-keys.ts'
 import type { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 
@@ -44,7 +43,7 @@ export function turnOf<C>(
   scope: SessionScope,
   host: SessionHost,
   events: RunEvents,
-  { resume, storedAs, began, tools, output }: Prepared,
+  { resume, storedAs, began, tools, output, journal, Steps }: Prepared,
 ): Turn {
   const { setup } = scope.agent
   const messages = resume === undefined ? toMessages(input) : []
@@ -69,9 +68,10 @@ export function turnOf<C>(
     onRetryAfterOutput: options.onRetryAfterOutput ?? 'reset',
     storedAs,
     turnId: options.turnId,
-    journal: journalOf(options, scope),
+    journal: journal ?? setup.journal,
     began,
   })
+  if (Steps !== undefined) turn.steps = new Steps(turn, began?.before)
   if (forwarder !== undefined) forwarder.turn = turn
   return turn
 }
@@ -84,8 +84,11 @@ export interface Prepared {
   readonly tools?: Awaited<ReturnType<typeof toolsOf>> | undefined
   readonly storedAs?: StoredAs | undefined
   readonly began?: Began | undefined
+  /** @default the agent's, which records nothing */
+  readonly journal?: Journal | undefined
+  /** Records the steps in the journal. Undefined without a journal. */
+  readonly Steps?: typeof import('../turn/steps.ts').Steps | undefined
 }
-type StoredAs = NonNullable<Turn['options']['storedAs']>
 
 /** Prepares a run inside the session's wrappers: plans its output, reads the schemas of its client tools, and checks the decisions. */
 export async function prepare<C>(
@@ -104,8 +107,12 @@ export async function prepare<C>(
     const { checkedDecisions, useDecisions } = await waits.until(import('../later.ts'))
     resume = useDecisions(scope, await waits.until(checkedDecisions(scope, decisions, approver, tools.tools)))
   }
-  if (!isRestartable(options, scope)) return { resume, output, tools }
-  return { resume, output, tools, began: await waits.until(beginIn(journalOf(options, scope), turnId, scope)) }
+  const journal = journalOf(options, scope)
+  const prepared = { resume, output, tools, journal }
+  if (isDirect(journal)) return prepared
+  const { Steps } = await waits.until(import('../later.ts'))
+  if (!isRestartable(options, scope)) return { ...prepared, Steps }
+  return { ...prepared, Steps, began: await waits.until(beginIn(journal, turnId, scope)) }
 }
 
 /** Returns what the session's wrappers see of a run. */
@@ -122,12 +129,11 @@ function journalOf<C>({ journal }: Task<C>['options'], scope: SessionScope): Jou
 }
 
 /**
- * Whether a journal records the start of the run. This is the case if the run was given an id or a journal, or belongs
+ * Whether the journal records the start of the run, too. This is the case if the run was given an id or a journal, or belongs
  * to such a run.
  */
-export function isRestartable<C>(options: Task<C>['options'], scope: SessionScope): boolean {
-  const isGiven = options.turnId !== undefined || options.journal !== undefined
-  return (isGiven || scope.parent?.$turn.options.began !== undefined) && !isDirect(journalOf(options, scope))
+function isRestartable<C>({ turnId, journal }: Task<C>['options'], scope: SessionScope): boolean {
+  return turnId !== undefined || journal !== undefined || scope.parent?.$turn.options.began !== undefined
 }
 
 async function beginIn(journal: Journal, turnId: string, { agent }: SessionScope): Promise<Began> {
@@ -151,6 +157,9 @@ export async function toolsOf<C>(task: Pick<Task<C>, 'options' | 'decisions'>, s
   return { tools: agent.tools.with(made), clientTools }
 }
 
+/** OpenAI's limit per request. */
+const maxClientTools = 128
+
 function clientToolsOf<C>(
   { options, decisions }: Pick<Task<C>, 'options' | 'decisions'>,
   { suspension }: SessionScope,
@@ -161,16 +170,6 @@ function clientToolsOf<C>(
     : `must be a list of { name, description, jsonSchema }, not ${describe(clientTools)}.`
   if (fault) throw new AlliumError('run.options', `The option clientTools ${fault}`)
   return clientTools
-}
-
-/**
- * Returns the identity of a run for repeated requests: its key, and the digest of its request. Undefined without a key
- * or an id.
- */
-export async function storedAsOf<C>(task: Task<C>): Promise<StoredAs | undefined> {
-  const { idempotencyKey, turnId } = task.options
-  if (idempotencyKey === undefined && turnId === undefined) return undefined
-  return { idempotencyKey, inputDigest: await contentDigestOf(requestOf(task)) }
 }
 
 /** Passes the task's input through the layers that it inherits from parent agents, and returns the new task. */

@@ -1,8 +1,26 @@
 import type { TurnView } from '../contexts/turn.ts'
-import { checkMessage } from '../messages/check-messages.ts'
 import type { Message } from '../messages/message.ts'
 import type { InputStep } from '../session/scope/parent-call.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
+
+/** The outcome of a message that was sent to a running turn. */
+export interface Steered {
+  /** Whether the message entered the history, before a step of the turn. */
+  readonly delivered: boolean
+  /** Why it did not. Nothing of the message is stored then. */
+  readonly reason?: string
+  /** For a message that a layer blocked: the code of the rule. */
+  readonly code?: string
+}
+
+/** A message for a running turn, until it is delivered or rejected. */
+export interface Steer {
+  /** The id in events. If undefined, the turn creates one. */
+  readonly id: string | undefined
+  readonly message: Message
+  settle(outcome: Steered): void
+  fail(error: unknown): void
+}
 
 /** Passes the messages through some steps, one after the other, and returns the result. */
 export async function throughInputLayers(
@@ -20,24 +38,6 @@ export async function throughInputLayers(
     if (now !== null) kept.push(now)
   }
   return kept
-}
-
-/** Passes a steered message through the layers. A block rejects only this message. */
-export async function throughSteerLayers(message: Message, steps: readonly InputStep[]): Promise<Message | null> {
-  let now = message
-  for (const { fn, layer, ctx = layer } of steps) {
-    layer.$inspectsSteered = true
-    try {
-      const given = await fn(now, { steered: true, ctx })
-      if (given === null) return null
-      if (given === undefined) continue
-      checkMessage(given, `The message from "${layer.$hook?.name}"`, 'layer.result')
-      now = given
-    } finally {
-      layer.$inspectsSteered = false
-    }
-  }
-  return now
 }
 
 /** Returns the inputs of the parent agents' layers that this session's agent inherits, outermost first. */

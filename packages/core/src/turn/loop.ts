@@ -1,6 +1,5 @@
 import { fail, succeed } from '../onion/next.ts'
 import type { TurnAttempt } from './context.ts'
-import { Steering } from './steering.ts'
 import { aroundStep, resumeStep, runStep } from './step.ts'
 import type { Turn } from './turn.ts'
 
@@ -13,7 +12,7 @@ export async function loop(turn: Turn, core: TurnAttempt): Promise<void> {
     turn.answer.begin()
     turn.transcript.addInput()
     // A replay delivers the recorded messages again.
-    if (turn.journal.known !== undefined) turn.steering ??= new Steering(turn)
+    if (turn.journal.known !== undefined) await turn.lifecycle.until(turn.loadSteering())
     const { resume } = turn.options
     if (resume !== undefined) {
       await aroundStep(turn, true, () => resumeStep(turn, resume))
@@ -25,6 +24,7 @@ export async function loop(turn: Turn, core: TurnAttempt): Promise<void> {
         turn.stopReason = 'max_steps'
         break
       }
+      if (turn.inbox !== undefined) await turn.lifecycle.until(turn.loadSteering())
       if (!paused && turn.steering !== undefined) {
         await turn.lifecycle.until(turn.steering.checkInbox(turn.stepIndex))
         if (turn.stopReason !== undefined) break

@@ -1,4 +1,3 @@
-import { AlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import type { RunStatus } from '../events/events.ts'
@@ -85,26 +84,6 @@ export function withPartial(error: unknown, partial: Partial): unknown {
 export function reasonOf({ lifecycle: { end }, stopReason, isSuspended }: Turn): string | undefined {
   if (end === undefined) return isSuspended ? undefined : stopReason
   return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
-}
-
-/**
- * Returns the reason to store. For errors that are not Allium's it is only the class name, because their messages may
- * contain anything.
- */
-export function storedReasonOf(turn: Turn): string | undefined {
-  const { end } = turn.lifecycle
-  if (end === undefined || end.kind === 'blocked' || end.error instanceof AlliumError) return reasonOf(turn)
-  return (end.error as { name?: unknown } | undefined)?.name === undefined
-    ? undefined
-    : String((end.error as Error).name)
-}
-
-/** Returns the code of the error that ended the run. A failed run has one, whatever its error. */
-export function codeOf({ lifecycle: { end } }: Turn): string | undefined {
-  const { code, status } = (end?.error ?? {}) as { code?: unknown; status?: unknown }
-  if (typeof code === 'string') return code
-  if (end?.kind !== 'failed') return undefined
-  return typeof status === 'number' ? 'model.failed' : 'run.failed'
 }
 
 /** Returns the status of a run. The first abort or block wins, then failed, suspended, stopped. */

@@ -1,5 +1,6 @@
 import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
+import { messageOf } from '../errors/describe.ts'
 import { isStackOverflow } from '../errors/first-error.ts'
 import type { RunEnd, RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
@@ -20,6 +21,7 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
   const unwinding = lifecycle.gracePeriod.unwound()
   if (unwinding !== undefined) await unwinding
   try {
+    if (turn.inbox !== undefined) await turn.loadSteering()
     if (turn.steps !== undefined && !isAlliumError(lifecycle.end?.error, 'journal.diverged'))
       turn.journal.checkEnd?.(turn.turnId)
     if (turn.isSuspended && lifecycle.end === undefined) await (await import('../later.ts')).suspend(turn)
@@ -71,6 +73,28 @@ export function endTurn(
   }
   const { startedFinalizers } = turn
   return startedFinalizers === undefined ? settle() : startedFinalizers.around(turnEnd, settle)
+}
+
+/**
+ * A wrapper of an ended run has failed. This fails the run too, unless it has ended early.
+ *
+ * @returns a function that rolls the run back, or keeps it to be stored with the next one
+ */
+export function notStored(turn: Turn, error: unknown): () => void {
+  const { session, turnId, lifecycle } = turn
+  if (!turn.isLost) {
+    if (lifecycle.end === undefined) lifecycle.close('failed', error)
+    // The run already ends with another error, so its caller does not get this one.
+    else if (lifecycle.end.error !== error)
+      session.agent.setup.logger.error(`The session "${session.id}" could not be stored: ${messageOf(error)}`, {
+        error,
+        turnId,
+      })
+  }
+  return () => {
+    const ran = turn.toolCalls.some(({ result: { status } }) => status === 'ok' || status === 'error')
+    session.onNotStored(turn.options.resume !== undefined || ran)
+  }
 }
 
 function begin(turn: Turn): void {

@@ -2,34 +2,16 @@ import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import { isBlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import type { StreamEvent } from '../events/events.ts'
+import { checkMessage } from '../messages/check-messages.ts'
 import type { Message } from '../messages/message.ts'
 import { State } from '../onion/attempt.ts'
 import type { Journal } from '../ports/journal.ts'
 import type { InputStep } from '../session/scope/parent-call.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
-import { inheritedInputs, throughSteerLayers } from './inputs.ts'
+import { inheritedInputs, type Steer } from './inputs.ts'
 import type { Transcript } from './transcript.ts'
 import type { TurnLifecycle } from './turn-lifecycle.ts'
 import type { WorkingView } from './working-view.ts'
-
-/** The outcome of a message that was sent to a running turn. */
-export interface Steered {
-  /** Whether the message entered the history, before a step of the turn. */
-  readonly delivered: boolean
-  /** Why it did not. Nothing of the message is stored then. */
-  readonly reason?: string
-  /** For a message that a layer blocked: the code of the rule. */
-  readonly code?: string
-}
-
-/** A message for a running turn, until it is delivered or rejected. */
-export interface Steer {
-  /** The id in events. If undefined, the turn creates one. */
-  readonly id: string | undefined
-  readonly message: Message
-  settle(outcome: Steered): void
-  fail(error: unknown): void
-}
 
 type Named = Steer & { readonly id: string }
 
@@ -120,10 +102,7 @@ export class Steering {
     try {
       const fault = unguarded(turn)
       if (fault !== undefined) throw fault
-      const message = await throughSteerLayers(steer.message, [
-        ...inheritedInputs(turn.session),
-        ...(turn.inputs ?? []),
-      ])
+      const message = await throughLayers(steer.message, [...inheritedInputs(turn.session), ...(turn.inputs ?? [])])
       if (this.#over) return
       if (message === null) return this.#reject(steer, 'A layer left it out.')
       const record: Recorded = { id: steer.id, message, before }
@@ -174,6 +153,24 @@ export class Steering {
     this.#emitRejected(id, reason)
     settle({ delivered: false, reason, ...(code !== undefined && { code }) })
   }
+}
+
+/** Passes a steered message through the layers. A block rejects only this message. */
+async function throughLayers(message: Message, steps: readonly InputStep[]): Promise<Message | null> {
+  let now = message
+  for (const { fn, layer, ctx = layer } of steps) {
+    layer.$inspectsSteered = true
+    try {
+      const given = await fn(now, { steered: true, ctx })
+      if (given === null) return null
+      if (given === undefined) continue
+      checkMessage(given, `The message from "${layer.$hook?.name}"`, 'layer.result')
+      now = given
+    } finally {
+      layer.$inspectsSteered = false
+    }
+  }
+  return now
 }
 
 /** Returns an error if a layer reads the input but would not see this message: the layer may be a guard. */

@@ -27,6 +27,7 @@ export async function runStep(turn: Turn, ctx: TurnView): Promise<'last' | 'paus
   try {
     response = (await turn.lifecycle.run(call)) as ModelResponse
     turn.lifecycle.throwIfOver()
+    if (turn.inbox !== undefined) await turn.lifecycle.until(turn.loadSteering())
     if (turn.steering !== undefined && !needsNextCall(response))
       followed = await turn.lifecycle.until(follows(turn, turn.steering))
     if (turn.answer.outputSink.assembly !== undefined && (followed || needsNextCall(response)))

@@ -1,16 +1,23 @@
 import { AbandonedError, AbortError } from '../errors/abort-error.ts'
-import { AlliumError } from '../errors/allium-error.ts'
 import { abandon } from '../onion/abandon.ts'
 import { type Attempt, type Call, isOpen, State } from '../onion/attempt.ts'
 import type { Emit, Journal } from '../ports/journal.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
+import {
+  differences,
+  diverged,
+  type Fingerprint,
+  fingerprintOf,
+  isFingerprint,
+  type StepRequest,
+} from './step-request.ts'
 import type { TurnLifecycle } from './turn-lifecycle.ts'
 
-/** One journaled step: its work, the receiver of its chunks, and its fingerprint. */
+/** One journaled step: its work, the receiver of its chunks, and its request. */
 interface Step<T, C> {
   work(emit: Emit<C>): T | PromiseLike<T>
   emit: Emit<C>
-  fingerprint(): Promise<Fingerprint>
+  request(): StepRequest
 }
 
 /** The turn whose steps are recorded. */
@@ -99,17 +106,18 @@ export class Steps {
     if (at !== undefined && isOpen(at)) abandon(at, cause)
   }
 
-  async #run<T, C>({ $call: call }: Attempt, name: string, { work, emit, fingerprint }: Step<T, C>): Promise<T> {
+  async #run<T, C>({ $call: call }: Attempt, name: string, { work, emit, request }: Step<T, C>): Promise<T> {
     while (this.#abandoned.size > 0) await Promise.allSettled(this.#abandoned)
     const { journal, turnId } = this.#turn
     const here = async (record: Emit<C | Fingerprint>) => {
       this.#ran.set(call, true)
       this.#replaying = false
-      return fingerprintFirst(fingerprint(), { work, emit: record })
+      return fingerprintFirst(fingerprintOf(request()), { work, emit: record })
     }
     const taken = (item: C | Fingerprint) => {
       if (!isFingerprint(item)) return emit(item)
-      if (this.#ran.get(call) !== true) return fingerprint().then((now) => this.#compare(name, { recorded: item, now }))
+      if (this.#ran.get(call) !== true)
+        return fingerprintOf(request()).then((now) => this.#compare(name, { recorded: item, now }))
     }
     try {
       return await journal.step<T, C | Fingerprint>(`${turnId}:${name}`, here, taken)
@@ -165,34 +173,4 @@ function abandonedAround(core: Attempt): number | undefined {
 /** Returns the enclosing attempt in the same turn. */
 function around({ $caller, $call }: Attempt): Attempt | undefined {
   return $caller ?? ($call.ring.scope === 'turn' ? undefined : $call.outer)
-}
-
-/** The fingerprint of a step's request: digests by name. It is the first item that the journal records for a step. */
-export interface Fingerprint {
-  readonly type: 'step:input'
-  /** If a replay differs in one of these, the run cannot continue. */
-  readonly must: Readonly<Record<string, string>>
-  /** If a replay differs in one of these, the drift is reported and the recorded result is used. */
-  readonly may?: Readonly<Record<string, string>>
-}
-
-function isFingerprint(item: unknown): item is Fingerprint {
-  return (item as { type?: unknown } | undefined)?.type === 'step:input'
-}
-
-/** Returns the names of the digests that differ. */
-export function differences(recorded: Fingerprint, now: Fingerprint): { must: string[]; may: string[] } {
-  return { must: changed(recorded.must, now.must), may: changed(recorded.may, now.may) }
-}
-
-function diverged(step: string, what: readonly string[]): AlliumError {
-  return new AlliumError(
-    'journal.diverged',
-    `The step "${step}" differs from its recording: another ${what.join(', another ')}. Nothing was run. Put values that change between runs, such as times or random numbers, into ctx.once().`,
-    { details: { step, differs: what } },
-  )
-}
-
-function changed(a: Fingerprint['must'] = {}, b: Fingerprint['must'] = {}): string[] {
-  return Object.keys(b).filter((name) => a[name] !== undefined && a[name] !== b[name])
 }

@@ -1,9 +1,8 @@
 import { AlliumError } from '../errors/allium-error.ts'
-import { messageOf } from '../errors/describe.ts'
 import { noUsage } from '../messages/usage.ts'
 import type { StoredStatus, StoredTurn } from '../ports/session-store.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
-import { codeOf, statusOf, storedReasonOf } from './run-result.ts'
+import { reasonOf, statusOf } from './run-result.ts'
 import type { Turn } from './turn.ts'
 
 /** Returns a run in the form that stores use: its changes to the history, and the session's state after it. */
@@ -65,23 +64,21 @@ export function entryOf(session: SessionScope, status: StoredStatus, from: numbe
 }
 
 /**
- * A wrapper of an ended run has failed. This fails the run too, unless it has ended early.
- *
- * @returns a function that rolls the run back, or keeps it to be stored with the next one
+ * Returns the reason to store. For errors that are not Allium's it is only the class name, because their messages may
+ * contain anything.
  */
-export function notStored(turn: Turn, error: unknown): () => void {
-  const { session, turnId, lifecycle } = turn
-  if (!turn.isLost) {
-    if (lifecycle.end === undefined) lifecycle.close('failed', error)
-    // The run already ends with another error, so its caller does not get this one.
-    else if (lifecycle.end.error !== error)
-      session.agent.setup.logger.error(`The session "${session.id}" could not be stored: ${messageOf(error)}`, {
-        error,
-        turnId,
-      })
-  }
-  return () => {
-    const ran = turn.toolCalls.some(({ result: { status } }) => status === 'ok' || status === 'error')
-    session.onNotStored(turn.options.resume !== undefined || ran)
-  }
+function storedReasonOf(turn: Turn): string | undefined {
+  const { end } = turn.lifecycle
+  if (end === undefined || end.kind === 'blocked' || end.error instanceof AlliumError) return reasonOf(turn)
+  return (end.error as { name?: unknown } | undefined)?.name === undefined
+    ? undefined
+    : String((end.error as Error).name)
+}
+
+/** Returns the code of the error that ended the run. A failed run has one, whatever its error. */
+function codeOf({ lifecycle: { end } }: Turn): string | undefined {
+  const { code, status } = (end?.error ?? {}) as { code?: unknown; status?: unknown }
+  if (typeof code === 'string') return code
+  if (end?.kind !== 'failed') return undefined
+  return typeof status === 'number' ? 'model.failed' : 'run.failed'
 }

@@ -6,7 +6,7 @@ import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
 import type { Attempt } from '../onion/attempt.ts'
 import type { Hook } from '../onion/hook.ts'
 import { Capabilities } from '../ports/capability.ts'
-import { isDirect, type Journal } from '../ports/journal.ts'
+import type { Journal } from '../ports/journal.ts'
 import type { StoredRecord } from '../ports/session-store.ts'
 import type { SessionCall } from '../session/scope/context.ts'
 import type { InputStep } from '../session/scope/parent-call.ts'
@@ -17,9 +17,10 @@ import { Answer } from './answer.ts'
 import type { Display } from './display.ts'
 import { logCall, logRecord, logUsage } from './effect-log.ts'
 import { Finalizers } from './finalizers.ts'
+import type { Steer } from './inputs.ts'
 import { Once } from './once.ts'
-import { type Steer, Steering } from './steering.ts'
-import { Steps } from './steps.ts'
+import type { Steering } from './steering.ts'
+import type { Steps } from './steps.ts'
 import { Transcript } from './transcript.ts'
 import { TurnLifecycle } from './turn-lifecycle.ts'
 import type { TurnOptions } from './turn-options.ts'
@@ -43,7 +44,7 @@ export class Turn implements CallOfTurn {
   readonly turnId: string
   readonly journal: Journal
   /** Journal steps of this turn; undefined without a journal. */
-  readonly steps: Steps | undefined
+  steps: Steps | undefined
   readonly turnIndex: number
   readonly startedAt: number
   /** The id of the turn's first run, if it was resumed. Otherwise the turn's own. */
@@ -60,8 +61,10 @@ export class Turn implements CallOfTurn {
   inputs: InputStep[] | undefined
   /** Maps the output for the run's own reader, if a layer does. */
   display: Display | undefined
-  /** Messages that arrived while it ran. Undefined until there is one. */
+  /** Delivers the messages that arrive while it runs. Loaded with the first one. */
   steering: Steering | undefined
+  /** The messages that arrived before `steering` was loaded. */
+  inbox: Steer[] | undefined
   readonly toolCalls: ToolCallRecord[] = []
   /** Records of layers and tools, to be stored with the run. */
   records: StoredRecord[] | undefined
@@ -99,7 +102,6 @@ export class Turn implements CallOfTurn {
     this.turnId = session.nextTurnId(options.turnId)
     this.startedAt = options.began?.at ?? session.agent.setup.clock.now()
     this.journal = options.journal
-    if (!isDirect(options.journal)) this.steps = new Steps(this, options.began?.before)
     this.maxSteps = options.maxSteps
     this.events = options.events
     this.lifecycle = new TurnLifecycle(this)
@@ -207,8 +209,18 @@ export class Turn implements CallOfTurn {
   }
 
   steer(steer: Steer): void {
-    this.steering ??= new Steering(this)
-    this.steering.add(steer)
+    if (this.steering !== undefined) return this.steering.add(steer)
+    this.inbox ??= []
+    this.inbox.push(steer)
+    this.loadSteering().catch(steer.fail)
+  }
+  /** Loads `steering`, which takes the messages from the inbox. */
+  async loadSteering(): Promise<void> {
+    const { Steering: Loaded } = await import('../later.ts')
+    this.steering ??= new Loaded(this)
+    const messages = this.inbox ?? []
+    this.inbox = undefined
+    for (const message of messages) this.steering.add(message)
   }
 
   stop(reason: string): void {

@@ -1,5 +1,5 @@
-import { digestOf, type Message, type ModelContext, type Part, sessionKeyOf } from '@allium/core'
-import { isDeepFrozen } from '@allium/core/internal'
+import { type Message, type ModelContext, type Part, sessionKeyOf } from '@allium/core'
+import { digestOf, isDeepFrozen } from '@allium/core/internal'
 import { replaceFound } from '@allium/shared/detect'
 import { matchesToolName } from '../rules/tool-names.ts'
 import { patternDetector } from './detector.ts'

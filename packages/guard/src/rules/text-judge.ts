@@ -1,5 +1,6 @@
-import { Agent, type AnyMiddleware, digestOf, type ModelContext, type ModelRef, type TurnView } from '@allium/core'
+import { Agent, type AnyMiddleware, type ModelContext, type ModelRef, type TurnView } from '@allium/core'
 import { resolveModel } from '@allium/core/context'
+import { digestOf } from '@allium/core/internal'
 import type { GuardCode } from './guard-codes.ts'
 import { targetNames } from './guard-found.ts'
 import type { Verdict } from './verdict.ts'

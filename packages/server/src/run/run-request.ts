@@ -1,4 +1,5 @@
-import { type Decision, digestOf, type Input, type OutputOption, type RunOptions, type ToolDef } from '@allium/core'
+import type { Decision, Input, OutputOption, RunOptions, ToolDef } from '@allium/core'
+import { digestOf } from '@allium/core/internal'
 import type { EntryContext } from '@allium/store/event-log'
 import { requestError } from '../http/problem.ts'
 import type { ServedAgent } from '../options/options.ts'

@@ -1,4 +1,5 @@
-import { digestOf, isAlliumError, type SessionKey } from '@allium/core'
+import { isAlliumError, type SessionKey } from '@allium/core'
+import { digestOf } from '@allium/core/internal'
 import type { EventLog } from '@allium/store'
 
 type TokenScope = Pick<SessionKey, 'tenant' | 'agent'>

@@ -1,5 +1,5 @@
-import { digestOf, type Lease, type SessionKey } from '@allium/core'
-import { interruptedTurn } from '@allium/core/internal'
+import type { Lease, SessionKey } from '@allium/core'
+import { digestOf, interruptedTurn } from '@allium/core/internal'
 import type { SessionStore } from '@allium/store'
 import type { Limits, RunReader, Stores } from '../host/host.ts'
 import { type Caller, keyOf } from '../request/caller.ts'

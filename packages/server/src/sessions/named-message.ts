@@ -1,4 +1,5 @@
-import { digestOf, type Message } from '@allium/core'
+import type { Message } from '@allium/core'
+import { digestOf } from '@allium/core/internal'
 import type { Access, Limits, RunReader, Stores } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'

@@ -1,5 +1,6 @@
-import { type Clock, delay, digestOf, type Logger, type ToolExecution } from '@allium/core'
+import { type Clock, delay, type Logger, type ToolExecution } from '@allium/core'
 import { type ApprovalRequest, approvalRequestOf } from '@allium/core/context'
+import { digestOf } from '@allium/core/internal'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import type { Calls } from './callers.ts'
 import { Dialogue } from './dialogue.ts'

@@ -1,5 +1,6 @@
-import { type AnyTool, digestOf, type Logger, messageOf, type ToolExecution, toolResult } from '@allium/core'
+import { type AnyTool, type Logger, messageOf, type ToolExecution, toolResult } from '@allium/core'
 import type { UntrustedSchema } from '@allium/core/internal'
+import { digestOf } from '@allium/core/internal'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import type { Calls } from './callers.ts'
 import type { Dialogues } from './dialogues.ts'

@@ -6,12 +6,10 @@ import { cleanUsage, type Usage } from '../../messages/usage.ts'
 import { isOpen } from '../../onion/attempt.ts'
 import { fail, succeed, whenDone } from '../../onion/next.ts'
 import type { Emit } from '../../ports/journal.ts'
-import { contentDigestOf, digestOf } from '../../ports/seal.ts'
 import { resolveModel } from '../../session/scope/resolve-model.ts'
 import { Assembly } from '../../stream/assembly.ts'
 import { streamedBy } from '../../stream/streamed.ts'
 import { Counted } from '../../turn/physical-call.ts'
-import type { Fingerprint } from '../../turn/steps.ts'
 import type { ContentChunk, FinishChunk } from '../chunk.ts'
 import { isModel, type Model, modelId } from '../model.ts'
 import { addFinish, type ModelResponse } from '../response.ts'
@@ -52,7 +50,7 @@ class ProviderCall {
     const step = {
       work: (emit: Emit<ContentChunk>) => this.#step(emit),
       emit: (chunk: ContentChunk) => this.take(chunk),
-      fingerprint: () => modelFingerprint(this.#core),
+      request: () => requestOf(this.#core),
     }
     watch(
       turn.steps.run(this.#core, `model:${call.callIndex}:${$number}`, step),
@@ -165,21 +163,14 @@ function reportedUsage(error: unknown): Partial<Usage> | undefined {
   return reported.inputTokens + reported.outputTokens > 0 ? reported : undefined
 }
 
-/**
- * Returns the fingerprint of a model call: the model, and the conversation as it is in the history, before layers
- * change it.
- */
-async function modelFingerprint({ $call: call, $fields, $turn: turn }: ModelAttempt): Promise<Fingerprint> {
+/** Returns the request of a model call for the journal: the model, and the conversation as it is in the history, before layers change it. */
+function requestOf({ $call: { model }, $fields, $turn: turn }: ModelAttempt) {
   const { settings, toolDefs, toolChoice, responseFormat } = $fields
-  const [history, given, tools, instructions] = await Promise.all([
-    contentDigestOf(turn.session.history.items.map(withoutApprovals)),
-    digestOf({ settings, toolChoice, responseFormat }),
-    digestOf(toolDefs),
-    digestOf(turn.system ?? null),
-  ])
+  const history = turn.session.history.items.map(withoutApprovals)
+  const given = { settings, toolChoice, responseFormat }
   return {
-    type: 'step:input',
-    must: { model: call.model, history },
-    may: { settings: given, 'tool definitions': tools, instructions },
+    names: { model },
+    must: { history },
+    may: { settings: given, 'tool definitions': toolDefs, instructions: turn.system ?? null },
   }
 }

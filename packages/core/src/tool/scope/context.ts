@@ -8,8 +8,7 @@ import type { Identity } from '../../messages/message.ts'
 import { State } from '../../onion/attempt.ts'
 import type { Cancel } from '../../onion/cancel.ts'
 import { layerError } from '../../onion/misuse.ts'
-import { sealOf } from '../../ports/seal.ts'
-import { identityOf, tenantOf } from '../../ports/tenant.ts'
+import { identityOf } from '../../ports/tenant.ts'
 import type { EffectLog } from '../../session/scope/parent-call.ts'
 import type { SuspendRequest } from '../../state/snapshot.ts'
 import { AttemptInTurn } from '../../turn/attempt-in-turn.ts'
@@ -185,14 +184,4 @@ export async function recipientsOf(ctx: OfTool): Promise<unknown> {
   const checked = await checkArgs(tool, cloneJson($fields.args), $agent.setup.validate)
   if (checked.issues !== undefined) throw new AlliumError('tool.invalid', formatIssues(checked.issues))
   return tool.flow.to(checked.value as never)
-}
-
-/**
- * Returns a seal over a JSON-like value, for data that a layer stores in the state and trusts later, such as a
- * remembered approval. The seal is valid for this tenant and owner. It is signed with the agent's `approvals.secret`.
- * Without a secret it is a digest, which detects a change but not a forgery.
- */
-export function seal(ctx: OfTool, value: unknown): Promise<string> {
-  const { agent, owner, principal } = layerOf('seal()', ctx, ToolAttempt).$owner
-  return sealOf(['layer', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
 }

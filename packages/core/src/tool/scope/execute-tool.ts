@@ -4,9 +4,7 @@ import { cloneJson, equalJson } from '../../messages/json.ts'
 import type { ProviderApprovalRequest } from '../../messages/message.ts'
 import { isOpen } from '../../onion/attempt.ts'
 import { fail, succeed, whenDone } from '../../onion/next.ts'
-import { digestOf } from '../../ports/seal.ts'
 import { recordEffects, replayEffects, withEffects } from '../../turn/effect-log.ts'
-import type { Fingerprint } from '../../turn/steps.ts'
 import type { PendingSuspension } from '../../turn/tool-call.ts'
 import type { Approval } from '../approval.ts'
 import { type CheckedArgs, checkArgs, formatIssues } from '../check-args.ts'
@@ -66,7 +64,7 @@ function hasChanged({ $call, $fields }: ToolAttempt, approval: Approval): false 
   const seen = suspension?.layer === undefined ? $fields.args : $fields.consulted
   if ('args' in approval || suspension === undefined || suspension.inner !== undefined || seen === undefined)
     return false
-  return digestOf(seen).then((digest) => digest !== suspension.args)
+  return import('../../later.ts').then(async ({ digestOf }) => (await digestOf(seen)) !== suspension.args)
 }
 
 /** Runs the tool as a step of the journal, if there is one. */
@@ -90,7 +88,11 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
       ? runs
       : async () => ((await steps.begin(name)) ? runs() : unknownOutcome(core, onInterrupted))
   watch(
-    steps.run(core, name, { work, emit() {}, fingerprint: () => fingerprintOf(core, value) }),
+    steps.run(core, name, {
+      work,
+      emit() {},
+      request: () => ({ names: { tool: call.name }, must: { arguments: value } }),
+    }),
     (result) => isOpen(core) && intoOnion.done(core, replayEffects(core, result as ToolResult)),
     (error) => (error instanceof AbandonedError ? void steps.abandonAgain(core, error) : fail(core, error)),
   )
@@ -143,10 +145,6 @@ function withNotice({ $fields: { args, shown = args } }: ToolAttempt, result: To
     ...result,
     content: typeof content === 'string' ? notice + content : [{ type: 'text', text: notice }, ...content],
   }
-}
-
-async function fingerprintOf({ $call: { name } }: ToolAttempt, args: unknown): Promise<Fingerprint> {
-  return { type: 'step:input', must: { tool: name, arguments: await digestOf(args) } }
 }
 
 /** Answers a provider's approval request. Nothing runs here. The answer is sent with the next model call. */

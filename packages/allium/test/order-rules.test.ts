@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { build, failure } from '../../core/test/kit.ts'
 import { capability, type LayerOrder, type Middleware } from '../src/index.ts'
-import { build, failure } from './kit.ts'
 
 const layer = (name: string, order: LayerOrder | string, more: Partial<Middleware> = {}): Middleware => ({
   name,
