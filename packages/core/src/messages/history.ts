@@ -71,11 +71,9 @@ export class History {
 
   /** Adds the same error result to each pending call. */
   closePending(content: string): void {
-    this.answer(
-      this.pending().map(
-        ({ callId, name }): ToolResultPart => ({ type: 'tool-result', callId, name, content, isError: true }),
-      ),
-    )
+    const calls = pendingParts(this.items)
+    if (calls.length === 0) return
+    this.answer(calls.map(({ callId, name }) => ({ type: 'tool-result', callId, name, content, isError: true })))
   }
 
   /** Starts to track changes from here on. */

@@ -98,12 +98,8 @@ export class Answer {
       if (stage.out === this.outputSink) break
     }
     this.#on('flush')
-    const { assembly } = stage
-    const toolCalls = assembly.toolCalls()
     const { reasoning: _, ...rest } = response
-    const { text, reasoning } = assembly
-    const message = assembly.message(toolCalls)
-    return { ...rest, text, ...(reasoning !== undefined && { reasoning }), toolCalls, message }
+    return { ...rest, ...stage.assembly.content() }
   }
 
   /** Adds the message of a step to the history. `followed`: tool calls or a message follow. */

@@ -48,6 +48,8 @@ export interface SentArgs {
 
 /** One execution of one tool. It may have several attempts. */
 export class ToolCall extends TurnCall {
+  readonly callId: string
+  readonly name: string
   /** The denial. Sticky: nothing undoes it. */
   denied: ToolResult | undefined
   /** The result of a suspended call. Sticky, but a denial overrides it. */
@@ -71,13 +73,8 @@ export class ToolCall extends TurnCall {
     readonly parsed: unknown,
   ) {
     super(turn.rings.tool, turn.options.onion.tool, turn)
-  }
-
-  get callId(): string {
-    return this.requested.call.callId
-  }
-  get name(): string {
-    return this.requested.call.name
+    this.callId = requested.call.callId
+    this.name = requested.call.name
   }
 
   deny(reason: string): ToolResult {

@@ -136,11 +136,6 @@ export class Transcript {
     return true
   }
 
-  /** The turn has ended. Calls that the provider ran get an error result if they have none. */
-  close(): void {
-    this.#history.closeAwaited()
-  }
-
   get #message(): Message | undefined {
     return this.#answer === undefined ? undefined : this.#history.items[this.#answer]
   }

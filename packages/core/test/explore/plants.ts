@@ -144,8 +144,8 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   'model/scope/provider-call.ts': [
     ['    this.#count()\n    this.#reading.begin()', '    this.#reading.begin()', 'physical calls are not counted'],
     [
-      '    if (!isOpen(core)) return\n    this.#came = true',
-      '    this.#came = true',
+      '(isOpen(this.#core) ? this.take(chunk) : undefined)',
+      'this.take(chunk)',
       'chunks come after their attempt was left',
     ],
   ],

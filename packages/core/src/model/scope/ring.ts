@@ -47,11 +47,8 @@ export const modelRing: Ring<ModelAttempt, ModelCall> = {
     return after(stage.end({ response }), () => {
       if (!stage.changed) return give(caller, response, inner.$streamed)
       const { assembly } = stage
-      const toolCalls = assembly.toolCalls()
-      const { text, reasoning } = assembly
       const { reasoning: _, ...rest } = response
-      const delivered = { ...rest, text, ...(reasoning !== undefined && { reasoning }), toolCalls }
-      return give(caller, { ...delivered, message: assembly.message(toolCalls) }, streamedBy(assembly))
+      return give(caller, { ...rest, ...assembly.content() }, streamedBy(assembly))
     })
   },
   commit(caller, inner) {

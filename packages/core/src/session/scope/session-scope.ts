@@ -2,7 +2,7 @@ import type { AgentScope } from '../../agent/scope/agent-scope.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
 import { checkHistory } from '../../messages/check-messages.ts'
-import { History } from '../../messages/history.ts'
+import { History, pendingParts } from '../../messages/history.ts'
 import { cloneJson } from '../../messages/json.ts'
 import type { Message, ToolCallPart } from '../../messages/message.ts'
 import type { AroundRun, AroundStep, FindTurn } from '../../ports/around.ts'
@@ -160,7 +160,7 @@ export class SessionScope {
   }
   /** The pending calls, without those that another agent with the same history suspended. */
   get ownPending(): ToolCallPart[] {
-    return this.history.pending().filter(({ callId }) => this.isOwnCall(callId))
+    return pendingParts(this.history.items).filter(({ callId }) => this.isOwnCall(callId))
   }
   /** Whether this agent suspended a call, according to its record. */
   isOwnCall(callId: string): boolean {
