@@ -1,4 +1,4 @@
-import { providerResult } from '../messages/known-results.ts'
+import { providerResult } from '../messages/calls.ts'
 import type { Message, Part, ReasoningPart, TextPart } from '../messages/message.ts'
 import type { ContentChunk, ReasoningDelta, TextDelta } from '../model/chunk.ts'
 import type { Size } from '../model/estimate.ts'

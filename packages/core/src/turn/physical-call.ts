@@ -4,6 +4,7 @@ import { estimateInputTokens, estimateTokens, type Size } from '../model/estimat
 import type { Model, ModelRequest, ModelServer } from '../model/model.ts'
 import type { Attempt } from '../onion/attempt.ts'
 import type { AttemptInTurn } from './attempt-in-turn.ts'
+import { countCall, countTokens } from './effect-log.ts'
 
 type Sized = { readonly size: Size }
 
@@ -19,7 +20,7 @@ export class Counted implements PhysicalCall {
     this.#core = core
     this.model = id
     this.server = server
-    core.$call.turn.countCall()
+    countCall(core.$call.turn)
   }
 
   /** Whether the call was made inside this layer's `next()`. */
@@ -38,7 +39,7 @@ export class Counted implements PhysicalCall {
     if (!this.#open) return
     this.#open = false
     this.usage = usageOf(reported, streamed, sent)
-    this.#core.$call.turn.count(this.usage)
+    countTokens(this.#core.$call.turn, this.usage)
   }
 }
 

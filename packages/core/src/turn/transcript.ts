@@ -1,6 +1,6 @@
+import { withKnownResults } from '../messages/calls.ts'
 import type { History } from '../messages/history.ts'
 import { copyMessage } from '../messages/json.ts'
-import { withKnownResults } from '../messages/known-results.ts'
 import type { Message, ToolResultPart } from '../messages/message.ts'
 import { type ModelResponse, responseMessage } from '../model/response.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'

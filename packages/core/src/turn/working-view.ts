@@ -1,4 +1,4 @@
-import { answerCalls, withoutApprovals } from '../messages/history.ts'
+import { answerCalls, withoutApprovals } from '../messages/calls.ts'
 import { cloneJson, copyMessage, freezeJson } from '../messages/json.ts'
 import type { Message, ToolResultPart } from '../messages/message.ts'
 import type { Attempt } from '../onion/attempt.ts'

@@ -13,12 +13,11 @@ import {
   wholeResponse,
   withReasoning,
 } from '../../stream/streamed.ts'
-import type { ModelCall } from '../../turn/model-call.ts'
+import { copyLooked, looks, type ModelCall } from '../../turn/model-call.ts'
 import { mismatch, openStage } from '../../turn/stream-verbs.ts'
 import type { ContentChunk } from '../chunk.ts'
 import { modelId } from '../model.ts'
 import { type ModelResponse, toResponse } from '../response.ts'
-import { copyLooked, looks } from './call-fields.ts'
 import { ModelAttempt } from './context.ts'
 import { callProvider } from './provider-call.ts'
 
