@@ -3,7 +3,7 @@ import type { ContentChunk, FinishChunk } from '../model/chunk.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
 import { Assembly } from '../stream/assembly.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
-import type { Sink } from '../stream/sink.ts'
+import type { Sink } from '../stream/transforms.ts'
 import type { Display } from './display.ts'
 import type { Transcript } from './transcript.ts'
 

@@ -17,6 +17,8 @@ type Abandon = (reason: unknown) => void
 
 /** The turn that it ends. */
 interface LifecycleHost extends Call {
+  readonly hasEnded: boolean
+  readonly location: { sessionId: string; turnId: string; stepIndex: number }
   readonly turnId: string
   readonly session: Pick<SessionScope, 'agent'>
   readonly events: RunEvents

@@ -1,6 +1,6 @@
 import type { TurnView } from '../contexts/turn.ts'
 import { reasonText } from '../errors/describe.ts'
-import type { CustomEvent, LayerLate, StreamEvent } from '../events/events.ts'
+import type { CustomEvent, StreamEvent } from '../events/events.ts'
 import type { Message } from '../messages/message.ts'
 import { noUsage, type Usage } from '../messages/usage.ts'
 import type { Attempt } from '../onion/attempt.ts'
@@ -189,18 +189,6 @@ export class Turn implements CallOfTurn {
     this.lifecycle.gracePeriod.returned(layer)
   }
   late(attempt: Attempt, verb: string): void {
-    if (this.hasEnded || attempt.$reportedLate?.has(verb) === true) return
-    attempt.$reportedLate ??= new Set()
-    attempt.$reportedLate.add(verb)
-    const { observers } = this.session.agent
-    if (!observers.events.has('layer:late')) return
-    const { $call, $name: layer } = attempt
-    observers.emit('layer:late', {
-      type: 'layer:late',
-      ...this.location,
-      layer,
-      scope: $call.ring.scope as LayerLate['scope'],
-      verb,
-    })
+    this.lifecycle.gracePeriod.late(attempt, verb)
   }
 }
