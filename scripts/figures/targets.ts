@@ -14,19 +14,20 @@ const targets = {
       target: 11_500,
       missed: 'Approvals, structured output, steering and journals are in core. They load later, but are lines.',
     },
-    files: { of: 'files', target: 160, missed: 'Twelve files have less than 30 lines and one caller.' },
+    files: {
+      of: 'files',
+      target: 160,
+      missed: 'Small files are left whose callers are in other folders, or would become too long with them.',
+    },
     longFiles: {
       of: 'files over 200 lines',
       target: 5,
-      missed: 'The records of session and turn have several concerns each.',
+      missed:
+        'The session and the answer of a turn would need some 70 lines more as several classes. The others start agents and runs.',
     },
     functionP90: { of: 'lines of a function, 90th percentile', target: 14 },
     functionMax: { of: 'lines of the longest function', target: 60 },
-    turnCalls: {
-      of: 'function calls of a bare turn',
-      target: 550,
-      missed: 'Each event passes through send, observe and the queue, and each chunk through the sinks of its layers.',
-    },
+    turnCalls: { of: 'function calls of a bare turn', target: 550 },
     turnCrossings: {
       of: 'of these, calls into another folder',
       target: 215,

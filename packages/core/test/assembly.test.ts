@@ -15,17 +15,17 @@ function assemble(...chunks: ContentChunk[]): Assembly {
   for (const chunk of chunks) assembly.add(chunk)
   return assembly
 }
-const contentOf = (assembly: Assembly) => assembly.message(assembly.toolCalls()).content
+const contentOf = (assembly: Assembly) => assembly.content().message.content
 
 describe('the message of an answer', () => {
   it('is one text, however many chunks it has', () => {
     const assembly = assemble(text('a'), text('b'), text('c'))
-    expect([assembly.message([]), assembly.text]).toEqual([{ role: 'assistant', content: 'abc' }, 'abc'])
+    expect([assembly.content().message, assembly.text]).toEqual([{ role: 'assistant', content: 'abc' }, 'abc'])
   })
 
   it('is an empty text without chunks', () => {
-    expect(assemble().message([])).toEqual({ role: 'assistant', content: '' })
-    expect(assemble({ type: 'source', url: 'https://acme.example' } as ContentChunk).message([])).toEqual({
+    expect(assemble().content().message).toEqual({ role: 'assistant', content: '' })
+    expect(assemble({ type: 'source', url: 'https://acme.example' } as ContentChunk).content().message).toEqual({
       role: 'assistant',
       content: '',
     })

@@ -172,6 +172,6 @@ describe('the output of a layer', () => {
   ])('%s', (_, chunks, content) => {
     const { made } = stage([])
     for (const chunk of chunks) made.push(chunk)
-    expect(made.assembly.message([]).content).toEqual(content)
+    expect(made.assembly.content().message.content).toEqual(content)
   })
 })

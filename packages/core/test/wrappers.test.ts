@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compose } from '../src/index.ts'
-import { around } from '../src/onion/around.ts'
+import { around } from '../src/onion/compose.ts'
 import { failure } from './kit.ts'
 
 const until = <T>(work: Promise<T>) => work

@@ -1,4 +1,4 @@
-import { lastCalls } from '../messages/history.ts'
+import { lastCalls } from '../messages/calls.ts'
 import { cloneJson, equalJson } from '../messages/json.ts'
 import type { Approval, Decision } from '../tool/approval.ts'
 import type { RequestedCall } from '../turn/tool-call.ts'

@@ -1,4 +1,5 @@
 import { AlliumError } from '../errors/allium-error.ts'
+import { answerCalls, awaitedCalls, isApproved, missingResult, pendingParts } from './calls.ts'
 import { checkMessage } from './check-messages.ts'
 import { copyMessage, freezeJson } from './json.ts'
 import type { Message, Part, ToolCallPart, ToolResultPart } from './message.ts'
@@ -71,11 +72,9 @@ export class History {
 
   /** Adds the same error result to each pending call. */
   closePending(content: string): void {
-    this.answer(
-      this.pending().map(
-        ({ callId, name }): ToolResultPart => ({ type: 'tool-result', callId, name, content, isError: true }),
-      ),
-    )
+    const calls = pendingParts(this.items)
+    if (calls.length === 0) return
+    this.answer(calls.map(({ callId, name }) => ({ type: 'tool-result', callId, name, content, isError: true })))
   }
 
   /** Starts to track changes from here on. */
@@ -96,85 +95,6 @@ export class History {
   viewFor(mayPush: () => boolean): ReadonlyHistory {
     return new Proxy(this.items, new AppendOnly(mayPush)) as unknown as ReadonlyHistory
   }
-}
-
-/** Whether it has the result of a call that was approved or denied. */
-function isApproved({ content }: Message): boolean {
-  return typeof content !== 'string' && content.some((part) => 'approval' in part && part.approval !== undefined)
-}
-
-/** Returns a message as sent to models, without approval records. */
-export function withoutApprovals(message: Message): Message {
-  if (!isApproved(message)) return message
-  const content = (message.content as Part[]).map((part) => {
-    if (part.type !== 'tool-result' || part.approval === undefined) return part
-    const { approval: _, ...rest } = part
-    return rest
-  })
-  return { ...message, content }
-}
-
-/** Returns all tool calls of the last assistant message that the agent's own tools answer. */
-export function lastCalls(messages: readonly Message[]): ToolCallPart[] {
-  const content = messages.findLast(({ role }) => role === 'assistant')?.content
-  if (content === undefined || typeof content === 'string') return []
-  return content.filter((part): part is ToolCallPart => isCall(part) && part.providerExecuted !== true)
-}
-
-/** Returns the calls that the provider ran and that have no result yet, by the index of their message. */
-export function awaitedCalls(messages: readonly Message[]): Map<number, ToolCallPart[]> {
-  const answered = new Set<string>()
-  const awaited = new Map<number, ToolCallPart[]>()
-  for (let at = messages.length - 1; at >= 0; at--) {
-    const { content } = messages[at] as Message
-    if (typeof content === 'string') continue
-    for (const part of content) if (part.type === 'tool-result') answered.add(part.callId)
-    const open = content.filter(
-      (part): part is ToolCallPart => isCall(part) && part.providerExecuted === true && !answered.has(part.callId),
-    )
-    if (open.length > 0) awaited.set(at, open)
-  }
-  return awaited
-}
-
-/** Returns the pending calls of the last assistant message that the agent's own tools answer. Later messages do not matter. */
-export function pendingParts(messages: readonly Message[]): ToolCallPart[] {
-  let answered: Set<string> | undefined
-  for (let i = messages.length - 1; i >= 0; i--) {
-    const { role, content } = messages[i] as Message
-    if (typeof content === 'string') {
-      if (role === 'assistant') return []
-      continue
-    }
-    for (const part of content) if (part.type === 'tool-result') (answered ??= new Set()).add(part.callId)
-    if (role === 'assistant')
-      return content.filter(
-        (part): part is ToolCallPart =>
-          isCall(part) && part.providerExecuted !== true && answered?.has(part.callId) !== true,
-      )
-  }
-  return []
-}
-
-/**
- * Inserts results after the calls that they answer, in the order of the calls. All results of one answer go into one message.
- * Returns the index of that message.
- */
-export function answerCalls(messages: Message[], results: readonly ToolResultPart[]): number | undefined {
-  if (results.length === 0) return undefined
-  const answerIndex = messages.findLastIndex(({ role }) => role === 'assistant')
-  const next = messages[answerIndex + 1]
-  if (answerIndex < 0 || next?.role !== 'tool' || typeof next.content === 'string') {
-    const at = answerIndex < 0 ? messages.length : answerIndex + 1
-    messages.splice(at, 0, { role: 'tool', content: [...results] })
-    return at
-  }
-  const calls = (messages[answerIndex] as Message).content as Part[]
-  const positions = new Map(calls.filter(isCall).map(({ callId }, i) => [callId, i]))
-  const content = [...next.content, ...results] as ToolResultPart[]
-  content.sort((a, b) => (positions.get(a.callId) ?? 0) - (positions.get(b.callId) ?? 0))
-  messages[answerIndex + 1] = { ...next, content }
-  return answerIndex + 1
 }
 
 /** The proxy handler of a view. It is a class, so that a view costs one small object. */
@@ -220,12 +140,4 @@ function refuse(): never {
     'history.invalid',
     'The history is append-only: use push(), or change ctx.messages, which the model receives.',
   )
-}
-
-function missingResult({ callId, name }: ToolCallPart): ToolResultPart {
-  return { type: 'tool-result', callId, name, content: 'The provider sent no result.', isError: true, missing: true }
-}
-
-function isCall(part: Part): part is ToolCallPart {
-  return part.type === 'tool-call'
 }

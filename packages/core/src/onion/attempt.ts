@@ -1,6 +1,5 @@
-import type { Sink } from '../stream/sink.ts'
 import type { Stage } from '../stream/stage.ts'
-import type { Transforms } from '../stream/transforms.ts'
+import type { Sink, Transforms } from '../stream/transforms.ts'
 import type { Cancel } from './cancel.ts'
 import type { Hook, ScopeName } from './hook.ts'
 

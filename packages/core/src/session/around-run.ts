@@ -1,4 +1,4 @@
-import { around } from '../onion/around.ts'
+import { around } from '../onion/compose.ts'
 import type { WrappedRun } from '../ports/around.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
 import type { AbortableWaits } from './abortable-waits.ts'

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { checkOptions, type KeysOf } from '../errors/known-options.ts'
+import { isThenable, silence } from '../errors/thenable.ts'
 import { isReservedKey } from '../messages/json.ts'
 
 /** One key of the session's state, as declared by a layer. */
@@ -76,6 +77,54 @@ function maker(key: string, owner: string, given: unknown): () => unknown {
     )
   }
   return () => cloned(given)
+}
+
+/** Returns the value of a key after a write. @throws AlliumError `state.reducer`, `state.invalid` */
+export function written(key: string, field: CompiledField, previous: unknown, value: unknown): unknown {
+  return checked(key, field, reduced(key, field, previous, value))
+}
+
+function reduced(key: string, { reducer, owner }: CompiledField, previous: unknown, delta: unknown): unknown {
+  if (reducer === undefined) return delta
+  let next: unknown
+  try {
+    next = reducer(previous, delta)
+  } catch (cause) {
+    throw new AlliumError(
+      'state.reducer',
+      `The reducer of the state key "${key}" (layer "${owner}") threw: ${messageOf(cause)}. The last good value is kept.`,
+      { cause, details: { key, layer: owner } },
+    )
+  }
+  if (!isThenable(next)) return next
+  silence(next)
+  throw new AlliumError(
+    'state.reducer',
+    `The reducer of the state key "${key}" (layer "${owner}") returned a promise. Reducers are synchronous: await first, then write.`,
+    { details: { key, layer: owner } },
+  )
+}
+
+/** Returns the value of a key as its schema parses it. @throws AlliumError `state.invalid` if it does not fit */
+export function checked(
+  key: string,
+  { schema, owner }: CompiledField,
+  value: unknown,
+  writeKind = 'written to',
+): unknown {
+  if (schema === undefined) return value
+  const result = schema['~standard'].validate(value)
+  if (isThenable(result))
+    throw new AlliumError(
+      'state.invalid',
+      `The schema of the state key "${key}" (layer "${owner}") is asynchronous. Use a synchronous one.`,
+    )
+  if (result.issues === undefined) return result.value
+  throw new AlliumError(
+    'state.invalid',
+    `The value ${writeKind} the state key "${key}" does not fit the schema of layer "${owner}": ${result.issues[0]?.message}.`,
+    { details: { key, issues: result.issues } },
+  )
 }
 
 /** Returns a copy of a value. structuredClone() takes long, so values that cannot change are returned as they are. */

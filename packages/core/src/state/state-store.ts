@@ -1,8 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
-import { messageOf } from '../errors/describe.ts'
-import { isThenable, silence } from '../errors/thenable.ts'
 import { isReservedKey } from '../messages/json.ts'
-import { type CompiledField, cloned, type Fields } from './field.ts'
+import { type CompiledField, checked, cloned, type Fields, written } from './field.ts'
 
 export type State = Record<string, unknown>
 
@@ -127,11 +125,7 @@ export class StateStore {
       return true
     }
     try {
-      values[key] = checked(
-        key,
-        field,
-        field.reducer === undefined ? value : reduced(key, field, field.reducer, values[key], value),
-      )
+      values[key] = written(key, field, values[key], value)
     } catch (error) {
       if (writeKind === 'late') this.#host.report(error)
       else this.#host.failed(error)
@@ -170,48 +164,6 @@ class Traps implements ProxyHandler<State> {
   setPrototypeOf(): never {
     return refuse('__proto__')
   }
-}
-
-function reduced(
-  key: string,
-  field: CompiledField,
-  reducer: NonNullable<CompiledField['reducer']>,
-  previous: unknown,
-  delta: unknown,
-): unknown {
-  let next: unknown
-  try {
-    next = reducer(previous, delta)
-  } catch (cause) {
-    throw new AlliumError(
-      'state.reducer',
-      `The reducer of the state key "${key}" (layer "${field.owner}") threw: ${messageOf(cause)}. The last good value is kept.`,
-      { cause, details: { key, layer: field.owner } },
-    )
-  }
-  if (!isThenable(next)) return next
-  silence(next)
-  throw new AlliumError(
-    'state.reducer',
-    `The reducer of the state key "${key}" (layer "${field.owner}") returned a promise. Reducers are synchronous: await first, then write.`,
-    { details: { key, layer: field.owner } },
-  )
-}
-
-function checked(key: string, field: CompiledField, value: unknown, writeKind = 'written to'): unknown {
-  if (field.schema === undefined) return value
-  const result = field.schema['~standard'].validate(value)
-  if (isThenable(result))
-    throw new AlliumError(
-      'state.invalid',
-      `The schema of the state key "${key}" (layer "${field.owner}") is asynchronous. Use a synchronous one.`,
-    )
-  if (result.issues === undefined) return result.value
-  throw new AlliumError(
-    'state.invalid',
-    `The value ${writeKind} the state key "${key}" does not fit the schema of layer "${field.owner}": ${result.issues[0]?.message}.`,
-    { details: { key, issues: result.issues } },
-  )
 }
 
 function refuse(key: string | symbol): never {

@@ -1,6 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import { pendingParts } from '../messages/history.ts'
+import { pendingParts } from '../messages/calls.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { ToolCallPart } from '../messages/message.ts'
 import type { Inner, PendingCall, SuspendedCall, Suspension } from './snapshot.ts'

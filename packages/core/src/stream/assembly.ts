@@ -1,22 +1,17 @@
-import { AlliumError } from '../errors/allium-error.ts'
-import { describe } from '../errors/describe.ts'
-import { providerResult } from '../messages/known-results.ts'
+import { providerResult } from '../messages/calls.ts'
 import type { Message, Part, ReasoningPart, TextPart } from '../messages/message.ts'
-import type { ContentChunk, ReasoningDelta, TextDelta, ToolInputStart } from '../model/chunk.ts'
+import type { ContentChunk, ReasoningDelta, TextDelta } from '../model/chunk.ts'
 import type { Size } from '../model/estimate.ts'
-import type { ToolCall } from '../model/response.ts'
-import { parseArgs } from '../model/tool-args.ts'
+import type { ModelResponse, ToolCall } from '../model/response.ts'
+import { type ToolInput, ToolInputs } from './tool-inputs.ts'
 
-/** A tool call, built from its chunks. */
-interface OpenCall {
-  start: ToolInputStart
-  json: string
-  ended: boolean
-}
 type Speech = TextPart | ReasoningPart
-type Block = { part: Part; id: string | undefined } | { call: OpenCall }
+type Block = { part: Part; id: string | undefined } | { input: ToolInput }
 
-/** Builds an answer from its chunks. Checks that each tool input has one start, then its deltas, then one end. */
+/** The parts of a response that its chunks contain. */
+type Content = Pick<ModelResponse, 'text' | 'reasoning' | 'toolCalls' | 'message'>
+
+/** Builds an answer from its chunks. */
 export class Assembly {
   #text = ''
   /** Pieces of the running text block since it was last read. Joining them once is cheaper than appending one by one. */
@@ -24,9 +19,7 @@ export class Assembly {
   #tail: { part: TextPart; id: string | undefined } | undefined
   #reasoning: string | undefined
   readonly #blocks: Block[] = []
-  #calls: Map<string, OpenCall> | undefined
-  /** The call that most deltas continue. */
-  #last: OpenCall | undefined
+  #inputs: ToolInputs | undefined
 
   /** @param who named in the error when chunks arrive out of order: a layer, or the id of a model */
   constructor(readonly who: string) {}
@@ -43,21 +36,12 @@ export class Assembly {
         this.#reasoning = (this.#reasoning ?? '') + chunk.delta
         return this.#extend('reasoning', chunk)
       case 'tool-input-start':
-        return this.#start(chunk)
+        this.#blocks.push({ input: this.#toolInputs.start(chunk) })
+        return
       case 'tool-input-delta':
-        this.#open(chunk.callId, 'a tool-input-delta').json += chunk.delta
-        return
-      case 'tool-input-end': {
-        const call = this.#open(chunk.callId, 'a tool-input-end')
-        call.ended = true
-        if (chunk.providerExecuted === true) call.start = { ...call.start, providerExecuted: true }
-        if (chunk.providerMetadata !== undefined)
-          call.start = {
-            ...call.start,
-            providerMetadata: { ...call.start.providerMetadata, ...chunk.providerMetadata },
-          }
-        return
-      }
+        return this.#toolInputs.extend(chunk)
+      case 'tool-input-end':
+        return this.#toolInputs.end(chunk)
       case 'tool-result': {
         const { id: _id, ...part } = chunk
         this.#blocks.push({ part: providerResult(part), id: undefined })
@@ -87,36 +71,40 @@ export class Assembly {
     let chars = this.text.length + (this.#reasoning?.length ?? 0)
     let files = 0
     for (const block of this.#blocks)
-      if ('call' in block) chars += block.call.json.length
+      if ('input' in block) chars += block.input.json.length
       else if (block.part.type === 'file') files++
     return { chars, files }
   }
 
   /** Whether a tool input with this id has started. */
   has(callId: string): boolean {
-    return this.#find(callId) !== undefined
+    return this.#inputs?.has(callId) === true
   }
   get hasCalls(): boolean {
-    return this.#calls !== undefined
+    return this.#inputs !== undefined
   }
 
   /** Throws if a tool input has not ended. */
   close(): void {
-    if (this.#calls === undefined) return
-    for (const { start, ended } of this.#calls.values())
-      if (!ended) throw this.#disorder(`left the tool input ${describe(start.callId)} without its tool-input-end`)
+    this.#inputs?.close()
   }
 
   /** Returns the calls. Parses their arguments on every call. */
   toolCalls(): ToolCall[] {
-    const calls: ToolCall[] = []
-    if (this.#calls !== undefined) for (const call of this.#calls.values()) calls.push(toCall(call))
-    return calls
+    return this.#inputs?.calls() ?? []
   }
 
-  /** Returns the answer as a message. `calls` are those of the response, so that their arguments are parsed once. */
-  message(calls: readonly ToolCall[]): Message {
+  /** Returns the answer. Parses the arguments of its calls on every call. */
+  content(): Content {
     this.#settle()
+    const toolCalls = this.toolCalls()
+    const content: Content = { text: this.#text, toolCalls, message: this.#message(toolCalls) }
+    if (this.#reasoning !== undefined) content.reasoning = this.#reasoning
+    return content
+  }
+
+  /** Returns the answer as a message. `calls` are those of the content, so that their arguments are parsed once. */
+  #message(calls: readonly ToolCall[]): Message {
     const only = this.#blocks[0]
     if (only === undefined) return { role: 'assistant', content: '' }
     if (
@@ -130,7 +118,7 @@ export class Assembly {
     const content = this.#blocks.map((block): Part => {
       if ('part' in block) return block.part
       const { callId, name, args } = calls[next++] as ToolCall
-      const { providerExecuted, providerMetadata, approvalRequest } = block.call.start
+      const { providerExecuted, providerMetadata, approvalRequest } = block.input.start
       return {
         type: 'tool-call',
         callId,
@@ -186,41 +174,8 @@ export class Assembly {
     this.#tail.part.text += text
   }
 
-  #start(start: ToolInputStart): void {
-    if (this.has(start.callId)) throw this.#disorder(`sent a second tool-input-start for ${describe(start.callId)}`)
-    const call = { start, json: '', ended: false }
-    this.#calls ??= new Map()
-    this.#calls.set(start.callId, call)
-    this.#last = call
-    this.#blocks.push({ call })
+  /** Created for the first chunk of a tool input, because most answers have none. */
+  get #toolInputs(): ToolInputs {
+    return (this.#inputs ??= new ToolInputs(this.who))
   }
-
-  #open(callId: string, what: string): OpenCall {
-    const call = this.#find(callId)
-    if (call === undefined) throw this.#disorder(`sent ${what} for ${describe(callId)} before its tool-input-start`)
-    if (call.ended) throw this.#disorder(`sent ${what} for ${describe(callId)} after its tool-input-end`)
-    return call
-  }
-
-  #find(callId: string): OpenCall | undefined {
-    return this.#last?.start.callId === callId ? this.#last : this.#calls?.get(callId)
-  }
-
-  #disorder(what: string): AlliumError {
-    return new AlliumError(
-      'stream.tool_order',
-      `${this.who} ${what}. Each tool input is one start, its deltas, one end.`,
-    )
-  }
-}
-
-function toCall({ start, json }: OpenCall): ToolCall {
-  const { callId, name, providerExecuted, approvalRequest } = start
-  const call: ToolCall = { callId, name, args: {} }
-  if (approvalRequest !== undefined) call.approvalRequest = approvalRequest
-  if (providerExecuted === true) call.providerExecuted = true
-  const parsed = parseArgs(json)
-  if ('invalid' in parsed) call.invalid = parsed.invalid
-  else call.args = parsed.args
-  return call
 }

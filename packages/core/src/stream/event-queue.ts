@@ -26,8 +26,10 @@ interface Taker {
 export class EventQueue implements RunEvents {
   readonly #clock: Clock
   readonly #silence: number | false
-  readonly #events = new Fifo<Event>()
-  #takers: Fifo<Taker> | undefined
+  readonly #events: (Event | undefined)[] = []
+  /** The index of the first unread event. */
+  #head = 0
+  #takers: Taker[] | undefined
   /** Whether a chunk of an answer has arrived. */
   begun = false
   #merged: Event | undefined
@@ -72,7 +74,7 @@ export class EventQueue implements RunEvents {
   /** The reader has left. Drops all events. */
   close(): void {
     this.#closed = true
-    this.#events.clear()
+    this.#drop(this.#events.length)
     this.#stopTimer()
     this.#dismiss()
     this.#free()
@@ -81,13 +83,31 @@ export class EventQueue implements RunEvents {
   next(): Promise<Result> {
     this.#reading = true
     this.#merged = undefined
-    const event = this.#events.shift()
+    const event = this.#shift()
     if (this.#events.length === 0) this.#free()
     if (event !== undefined) return Promise.resolve({ value: event, done: false })
     if (this.#closed || this.#end !== undefined) return this.#atEnd()
-    this.#takers ??= new Fifo()
+    this.#takers ??= []
     const takers = this.#takers
     return new Promise((resolve, reject) => takers.push({ resolve, reject }))
+  }
+
+  /** Takes the first unread event, in constant time. `Array.shift()` moves all remaining items of a long array. */
+  #shift(): Event | undefined {
+    const events = this.#events
+    // The common case is a reader that keeps up. `pop()` keeps the array's allocation.
+    if (this.#head === 0 && events.length < 2) return events.pop()
+    const event = events[this.#head]
+    events[this.#head++] = undefined
+    const unread = events.length - this.#head
+    if (unread === 0 || (this.#head > 1000 && this.#head > unread)) this.#drop(this.#head)
+    return event
+  }
+
+  /** Removes events that were read, or all of them. */
+  #drop(count: number): void {
+    this.#events.splice(0, count)
+    this.#head = 0
   }
 
   #atEnd(): Promise<Result> {
@@ -98,14 +118,13 @@ export class EventQueue implements RunEvents {
 
   /** Ends the pending reads. */
   #dismiss(): void {
-    for (let taker = this.#takers?.shift(); taker !== undefined; taker = this.#takers?.shift())
-      this.#atEnd().then(taker.resolve, taker.reject)
+    for (const { resolve, reject } of this.#takers?.splice(0) ?? []) this.#atEnd().then(resolve, reject)
   }
 
   #merge(event: Event): boolean {
-    const { last } = this.#events
+    const last = this.#events.at(-1)
     if (!continues(last, event)) return false
-    if (last !== this.#merged) this.#events.replaceLast((this.#merged = ownCopy(last)))
+    if (last !== this.#merged) this.#events[this.#events.length - 1] = this.#merged = ownCopy(last)
     add(this.#merged as typeof last, event)
     return true
   }
@@ -147,43 +166,3 @@ export class EventQueue implements RunEvents {
 }
 
 const over: IteratorReturnResult<undefined> = { value: undefined, done: true }
-
-/** A queue with constant-time `shift()`. `Array.shift()` moves all remaining items of a long array. */
-class Fifo<T> {
-  #items: (T | undefined)[] = []
-  #head = 0
-
-  get length(): number {
-    return this.#items.length - this.#head
-  }
-
-  get last(): T | undefined {
-    return this.#items.at(-1)
-  }
-
-  push(item: T): void {
-    this.#items.push(item)
-  }
-
-  replaceLast(item: T): void {
-    this.#items[this.#items.length - 1] = item
-  }
-
-  shift(): T | undefined {
-    // The common case is a reader that keeps up. `pop()` keeps the array's allocation.
-    if (this.#head === 0 && this.#items.length < 2) return this.#items.pop()
-    const item = this.#items[this.#head]
-    this.#items[this.#head++] = undefined
-    if (this.length === 0) this.clear()
-    else if (this.#head > 1000 && this.#head > this.length) {
-      this.#items = this.#items.slice(this.#head)
-      this.#head = 0
-    }
-    return item
-  }
-
-  clear(): void {
-    this.#items.length = 0
-    this.#head = 0
-  }
-}

@@ -1,6 +1,6 @@
 import { silence } from '../errors/thenable.ts'
 import type { ContentChunk } from '../model/chunk.ts'
-import type { Sink } from './sink.ts'
+import type { Sink } from './transforms.ts'
 import { checkChunk, type Pipe, type StreamEnd } from './transforms.ts'
 
 /** Pushes chunks through an async generator and sends its output to `out`. At most one chunk waits in the queue. */

@@ -2,8 +2,7 @@ import type { ContentChunk, TextDelta } from '../model/chunk.ts'
 import type { Assembly } from './assembly.ts'
 import { Forwarded } from './forwarded.ts'
 import { PipeLink } from './pipe-link.ts'
-import { pushAll, type Sink } from './sink.ts'
-import { checkChunk, type OnChunk, type StreamEnd, type Transforms } from './transforms.ts'
+import { checkChunk, type OnChunk, pushAll, type Sink, type StreamEnd, type Transforms } from './transforms.ts'
 
 /** The place of one layer in the stream, for one attempt: its transforms and its output. */
 export class Stage implements Sink {

@@ -21,7 +21,7 @@ export function withoutContent(message: Message): Message | undefined {
 
 /** Returns the message with text, reasoning and files as streamed. Returns the same object if they are equal. */
 export function withStreamedContent(message: Message, assembly: Assembly): Message | undefined {
-  const streamed = contentParts(assembly.message(assembly.toolCalls()))
+  const streamed = contentParts(assembly.content().message)
   if (equalJson(streamed, contentParts(message))) return message
   const others = typeof message.content === 'string' ? [] : message.content.filter((part) => !isContentPart(part))
   const content = [...streamed, ...others]

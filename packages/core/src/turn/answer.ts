@@ -4,9 +4,8 @@ import type { ModelWarning } from '../model/chunk.ts'
 import { type ModelResponse, toResponse } from '../model/response.ts'
 import { type Attempt, type Call, isOpen, isOver } from '../onion/attempt.ts'
 import { layerError } from '../onion/misuse.ts'
-import type { Sink } from '../stream/sink.ts'
 import type { Stage } from '../stream/stage.ts'
-import type { StreamEnd } from '../stream/transforms.ts'
+import type { Sink, StreamEnd } from '../stream/transforms.ts'
 import { type AnswerEvent, type Phase, transitions } from './answer-phase.ts'
 import { OutputSink, type OutputSinkHost } from './output-sink.ts'
 import { mismatch } from './stream-verbs.ts'
@@ -98,12 +97,8 @@ export class Answer {
       if (stage.out === this.outputSink) break
     }
     this.#on('flush')
-    const { assembly } = stage
-    const toolCalls = assembly.toolCalls()
     const { reasoning: _, ...rest } = response
-    const { text, reasoning } = assembly
-    const message = assembly.message(toolCalls)
-    return { ...rest, text, ...(reasoning !== undefined && { reasoning }), toolCalls, message }
+    return { ...rest, ...stage.assembly.content() }
   }
 
   /** Adds the message of a step to the history. `followed`: tool calls or a message follow. */

@@ -10,7 +10,7 @@ import type { DisplayText } from '../stream/transforms.ts'
 import type { ToolExecution } from '../tool/tool.ts'
 import { AttemptInTurn } from './attempt-in-turn.ts'
 import { Display } from './display.ts'
-import { logRecord } from './effect-log.ts'
+import { logRecord, storeRecord } from './effect-log.ts'
 import type { Turn } from './turn.ts'
 
 /** The one attempt of a turn layer's next(), and the context of that layer. The core's attempt is the context of the loop. */
@@ -92,7 +92,7 @@ export function record(ctx: InTurn, topic: string, data: unknown): void {
   const { ids, clock } = $homeTurn.session.agent.setup
   toJson(data)
   const stored = { id: ids(), topic, data: cloneJson(data), at: clock.now() }
-  $homeTurn.storeRecord(stored)
+  storeRecord($homeTurn, stored)
   if ($effects !== undefined) logRecord($effects.session, $effects.levelsUp, stored)
 }
 

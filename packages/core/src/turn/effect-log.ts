@@ -5,6 +5,8 @@ import type { SessionScope } from '../session/scope/session-scope.ts'
 import type { ToolResult } from '../tool/tool-result.ts'
 
 type Caller = ParentCall<SessionScope>
+/** A turn, as the effects inside it see it. */
+type OuterTurn = Pick<Caller['$turn'], 'session' | 'usage' | 'records'>
 type Recorded = ToolResult & { inside?: EffectLog }
 
 /** The call's step runs in this process. From now on its inner effects are logged. */
@@ -25,12 +27,12 @@ export function replayEffects(core: Caller, recorded: Recorded): ToolResult {
   if (log === undefined) return recorded
   if (core.$effectLog !== undefined) return result
   const { $turn: turn } = core
-  for (let i = 0; i < log.usage.calls; i++) turn.countCall()
-  turn.count(log.usage)
+  for (let i = 0; i < log.usage.calls; i++) countCall(turn)
+  countTokens(turn, log.usage)
   for (const { up, record } of log.records) {
     let at = turn
     for (let levels = up; levels > 0; levels--) at = at.session.parent?.$turn ?? at
-    at.storeRecord(record)
+    storeRecord(at, record)
     logRecord(turn.session, up, record)
   }
   for (const { up, key, value } of log.writes) {
@@ -38,6 +40,40 @@ export function replayEffects(core: Caller, recorded: Recorded): ToolResult {
     logWrite(turn.session, up, key, value)
   }
   return result
+}
+
+/** Counts a provider call, in its turn and in the turns of the parent agents. */
+export function countCall({ usage, session: { parent } }: OuterTurn): void {
+  usage.calls++
+  if (parent === undefined) return
+  if (parent.$effectLog !== undefined) parent.$effectLog.usage.calls++
+  countCall(parent.$turn)
+}
+
+/** Adds the tokens of a provider call in the same way. The call itself was counted when it started. */
+export function countTokens({ usage, session: { parent } }: OuterTurn, more: Usage): void {
+  const tokens = { ...more, calls: 0 }
+  addUsage(usage, tokens)
+  if (parent === undefined) return
+  if (parent.$effectLog !== undefined) addUsage(parent.$effectLog.usage, tokens)
+  countTokens(parent.$turn, tokens)
+}
+
+/** Stores a record with the run of the innermost turn around it whose session is stored. */
+export function storeRecord(turn: OuterTurn, record: StoredRecord): void {
+  const { parent, agent, registered } = turn.session
+  if (parent !== undefined && !registered.isStored) {
+    logRecord(turn.session, 1, record)
+    return storeRecord(parent.$turn, record)
+  }
+  const { topic } = record
+  if (!registered.isStored)
+    agent.warnOnce(
+      `record:${topic}`,
+      `record(ctx, "${topic}") is not stored. Use memory.persist and give the session an id, or set memory.persist({ anonymous: true }).`,
+    )
+  turn.records ??= []
+  turn.records.push(record)
 }
 
 /** Logs a state write to the agent `up` levels above, in every call in between. */
@@ -56,16 +92,4 @@ function eachLog(session: SessionScope, up: number, add: (log: EffectLog, up: nu
     if (parent.$effectLog !== undefined) add(parent.$effectLog, levels)
     parent = parent.$turn.session.parent
   }
-}
-
-/** Counts a model call inside. */
-export function logCall(parent: Caller): void {
-  if (parent.$effectLog !== undefined) parent.$effectLog.usage.calls++
-}
-
-/** Adds the usage of a model call inside. The call itself was counted when it started. */
-export function logUsage({ $effectLog: effects }: Caller, usage: Usage): void {
-  if (effects === undefined) return
-  addUsage(effects.usage, usage)
-  effects.usage.calls -= usage.calls
 }

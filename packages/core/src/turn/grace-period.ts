@@ -1,3 +1,4 @@
+import type { LayerLate } from '../events/events.ts'
 import { reject, rejectAll } from '../onion/abandon.ts'
 import type { Attempt, Ending } from '../onion/attempt.ts'
 
@@ -13,6 +14,8 @@ interface AbandonedLayers {
 /** The turn that waits. */
 interface GracePeriodHost {
   readonly turnId: string
+  readonly hasEnded: boolean
+  readonly location: { sessionId: string; turnId: string; stepIndex: number }
   readonly session: Pick<SessionScope, 'agent'>
 }
 
@@ -72,6 +75,19 @@ export class GracePeriod {
     for (const abandonment of this.#abandonments ?? [])
       if (abandonment.layers.delete(layer) && abandonment.layers.size === 0) this.#forget(abandonment)
     if (this.#outer?.delete(layer) === true && this.#outer.size === 0) this.#lifecycle.giveUp()
+  }
+
+  /** A layer that is over used its context. Each use is reported once, until the turn has ended. */
+  late(attempt: Attempt, verb: string): void {
+    const turn = this.#turn
+    if (turn.hasEnded || attempt.$reportedLate?.has(verb) === true) return
+    attempt.$reportedLate ??= new Set()
+    attempt.$reportedLate.add(verb)
+    const { observers } = turn.session.agent
+    if (!observers.events.has('layer:late')) return
+    const { $call, $name: layer } = attempt
+    const scope = $call.ring.scope as LayerLate['scope']
+    observers.emit('layer:late', { type: 'layer:late', ...turn.location, layer, scope, verb })
   }
 
   /** The run has ended before its layers returned. */

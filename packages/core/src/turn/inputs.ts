@@ -41,16 +41,16 @@ export async function throughInputLayers(
 }
 
 /** Returns the inputs of the parent agents' layers that this session's agent inherits, outermost first. */
-export function inheritedInputs(session: SessionScope): readonly InputStep[] {
-  return inheritedFrom(session, session, 1)
-}
-
-function inheritedFrom(target: SessionScope, { parent }: SessionScope, levels: number): readonly InputStep[] {
+export function inheritedInputs(
+  target: SessionScope,
+  { parent }: SessionScope = target,
+  levels = 1,
+): readonly InputStep[] {
   if (parent === undefined) return []
   const { session, inputs = [] } = parent.$turn
   const inherited = inputs.filter(({ layer }) => layer.$hook?.inherit === true)
   return [
-    ...inheritedFrom(target, session, levels + 1),
+    ...inheritedInputs(target, session, levels + 1),
     ...inherited.map(({ fn, layer }) => ({ fn, layer, ctx: contextInside(layer, target, levels) })),
   ]
 }

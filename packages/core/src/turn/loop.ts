@@ -1,4 +1,4 @@
-import { fail, succeed } from '../onion/next.ts'
+import { fail, succeed } from '../onion/outcome.ts'
 import type { TurnAttempt } from './context.ts'
 import { aroundStep, resumeStep, runStep } from './step.ts'
 import type { Turn } from './turn.ts'

@@ -3,7 +3,7 @@ import type { ContentChunk, FinishChunk } from '../model/chunk.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
 import { Assembly } from '../stream/assembly.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
-import type { Sink } from '../stream/sink.ts'
+import type { Sink } from '../stream/transforms.ts'
 import type { Display } from './display.ts'
 import type { Transcript } from './transcript.ts'
 
@@ -53,19 +53,15 @@ export class OutputSink implements Sink {
     this.assembly ??= new Assembly('the turn')
   }
 
-  push(chunk: ContentChunk): void | Promise<void> {
-    this.used = true
-    return this.send(chunk)
-  }
-
-  send(chunk: ContentChunk | FinishChunk): void | Promise<void> {
+  push(chunk: ContentChunk | FinishChunk): void | Promise<void> {
     if (this.#hold === undefined) return this.#show(chunk)
+    if (chunk.type !== 'finish') this.used = true
     this.#hold.chunks.push(chunk)
   }
 
   /** A model call has finished. Its chunk bypasses the layers, after the content that they hold back. */
   finish(chunk: FinishChunk, flushed: boolean): void {
-    if (flushed || this.assembly === undefined) void this.send(chunk)
+    if (flushed || this.assembly === undefined) void this.push(chunk)
     else this.#finish = chunk
   }
   /** The step has ended. For the last step the event waits until the layers have flushed the answer. */
@@ -75,7 +71,7 @@ export class OutputSink implements Sink {
   }
   /** Every layer has returned. Sends the end of the last step. */
   seal(): void {
-    if (this.#finish !== undefined) void this.send(this.#finish)
+    if (this.#finish !== undefined) void this.push(this.#finish)
     if (this.#stepEnded) this.#turn.send({ type: 'step:end', ...this.#turn.location })
   }
 

@@ -1,9 +1,10 @@
 import type { PhysicalCall } from '../contexts/model.ts'
-import { cleanUsage, type Usage } from '../messages/usage.ts'
+import { cleanUsage, noUsage, type Usage } from '../messages/usage.ts'
 import { estimateInputTokens, estimateTokens, type Size } from '../model/estimate.ts'
 import type { Model, ModelRequest, ModelServer } from '../model/model.ts'
 import type { Attempt } from '../onion/attempt.ts'
 import type { AttemptInTurn } from './attempt-in-turn.ts'
+import { countCall, countTokens } from './effect-log.ts'
 
 type Sized = { readonly size: Size }
 
@@ -11,7 +12,7 @@ type Sized = { readonly size: Size }
 export class Counted implements PhysicalCall {
   readonly model: string
   readonly server: ModelServer | undefined
-  usage: Usage = cleanUsage(undefined, 1)
+  usage: Usage = { ...noUsage(), calls: 1 }
   readonly #core: AttemptInTurn
   #open = true
 
@@ -19,7 +20,7 @@ export class Counted implements PhysicalCall {
     this.#core = core
     this.model = id
     this.server = server
-    core.$turn.countCall()
+    countCall(core.$call.turn)
   }
 
   /** Whether the call was made inside this layer's `next()`. */
@@ -38,7 +39,7 @@ export class Counted implements PhysicalCall {
     if (!this.#open) return
     this.#open = false
     this.usage = usageOf(reported, streamed, sent)
-    this.#core.$turn.count(this.usage)
+    countTokens(this.#core.$call.turn, this.usage)
   }
 }
 

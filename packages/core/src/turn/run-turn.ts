@@ -59,11 +59,12 @@ export function endTurn(
   const { end } = turn.lifecycle
   session.turn = undefined
   const status = statusOf(turn)
-  const turnEnd = emitEnd(turn, status)
+  const why = whyOf(turn, status)
+  const turnEnd = emitEnd(turn, status, why)
   const settle = () => {
     const outcome =
       end === undefined || end.kind === 'blocked'
-        ? { result: result(turn, status as RunResult['status']) }
+        ? { result: result(turn, status as RunResult['status'], why) }
         : { error: withPartial(end.error, partialOf(turn)) }
     session.state.endTurn()
     rollback?.()
@@ -116,29 +117,33 @@ function closeHistory({ lifecycle: { end }, isSuspended, answer, transcript, ses
     if (end.kind === 'blocked') answer.retract((end.error as BlockError).reply)
     else answer.cutOff()
   }
-  transcript.close()
+  session.history.closeAwaited()
   session.endTurn(turnId)
 }
 
-/** Adds the code and the retry time of a block. */
-function addCode(of: { code?: string; retryAfter?: number }, end: Turn['end']): void {
-  if (end?.kind !== 'blocked') return
+type Why = Pick<RunResult, 'reason' | 'code' | 'retryAfter'>
+
+/** Returns why a run was stopped or ended early, with the code and the retry time of a block. */
+function whyOf(turn: Turn, status: RunStatus): Why {
+  const why: Why = {}
+  const reason = status === 'failed' ? undefined : reasonOf(turn)
+  if (reason !== undefined) why.reason = reason
+  const { end } = turn.lifecycle
+  if (end?.kind !== 'blocked') return why
   const { code, retryAfter } = end.error as BlockError
-  if (code !== undefined) of.code = code
-  if (retryAfter !== undefined) of.retryAfter = retryAfter
+  if (code !== undefined) why.code = code
+  if (retryAfter !== undefined) why.retryAfter = retryAfter
+  return why
 }
 
-function emitEnd(turn: Turn, status: RunStatus): RunEnd {
+function emitEnd(turn: Turn, status: RunStatus, why: Why): RunEnd {
   const { session, turnId, turnIndex, lifecycle } = turn
   const { end } = lifecycle
   const sessionId = session.id
   const { observers } = session.agent
-  const event: TurnEnd = { type: 'turn:end', sessionId, turnId, turnIndex, status, usage: { ...turn.usage } }
-  const reason = status === 'failed' ? undefined : reasonOf(turn)
-  if (reason !== undefined) event.reason = reason
+  const event: TurnEnd = { type: 'turn:end', sessionId, turnId, turnIndex, status, usage: { ...turn.usage }, ...why }
   if (status === 'failed' && observers.events.has('error'))
     observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
-  addCode(event, end)
   const full = end === undefined ? event : { ...event, error: end.error }
   turn.display?.flush()
   turn.hasEnded = true
@@ -148,13 +153,14 @@ function emitEnd(turn: Turn, status: RunStatus): RunEnd {
   return full
 }
 
-function result(turn: Turn, status: RunResult['status']): RunResult {
+function result(turn: Turn, status: RunResult['status'], why: Why): RunResult {
   const { session, answer } = turn
-  const reason = reasonOf(turn)
+  const { output } = answer
   const ended: RunResult = jsonSafe({
-    text: turn.display?.whole(answer.output ?? '') ?? answer.output ?? '',
-    output: answer.output,
+    text: turn.display?.whole(output ?? '') ?? output ?? '',
+    output,
     status,
+    ...why,
     state: session.state.snapshot(),
     usage: { ...turn.usage },
     messages: session.history.since(session.history.changedFrom),
@@ -163,10 +169,8 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
     turnId: turn.turnId,
     sessionId: session.id,
   })
-  if (reason !== undefined) ended.reason = reason
   if (turn.options.format !== undefined) ended.output = (turn.structuredOutput ?? null) as RunResult['output']
   addDetails(ended, answer)
-  addCode(ended, turn.lifecycle.end)
   const resumes = turn.options.resume?.suspension?.turnId
   if (resumes !== undefined) ended.resumes = resumes
   return ended

@@ -1,12 +1,11 @@
 import type { TurnView } from '../contexts/turn.ts'
 import { type ModelResponse, needsNextCall } from '../model/response.ts'
-import { around } from '../onion/around.ts'
-import type { Layer } from '../onion/compose.ts'
+import { around, type Layer } from '../onion/compose.ts'
 import type { WrappedStep } from '../ports/around.ts'
-import { beginCall, callEnded, callFailed } from './model-step.ts'
-import { requestedCalls } from './requested-calls.ts'
+import { beginCall, callEnded, callFailed } from './model-call.ts'
 import type { Steering } from './steering.ts'
 import { storedTurn } from './stored-turn.ts'
+import { requestedCalls } from './tool-call.ts'
 import { ToolStep } from './tool-step.ts'
 import type { Turn } from './turn.ts'
 import type { Resume } from './turn-options.ts'
@@ -39,8 +38,10 @@ export async function runStep(turn: Turn, ctx: TurnView): Promise<'last' | 'paus
   callEnded(call, response, followed)
   turn.lifecycle.throwIfOver()
   const calls = requestedCalls(response)
-  if (calls.length > 0) await new ToolStep(turn, calls).run()
-  turn.lifecycle.throwIfOver()
+  if (calls.length > 0) {
+    await new ToolStep(turn, calls).run()
+    turn.lifecycle.throwIfOver()
+  }
   turn.answer.outputSink.endStep()
   if (response.paused === true) return 'paused'
   return calls.length > 0 || followed ? 'followed' : 'last'

@@ -1,9 +1,8 @@
 import type { AlliumError } from '../errors/allium-error.ts'
 import { type Attempt, isLate, State } from '../onion/attempt.ts'
 import { layerError } from '../onion/misuse.ts'
-import type { Sink } from '../stream/sink.ts'
 import { Stage } from '../stream/stage.ts'
-import type { Transforms } from '../stream/transforms.ts'
+import type { Sink, Transforms } from '../stream/transforms.ts'
 
 /**
  * Returns the transforms of a layer, to add to. For an abandoned layer they have no effect.

@@ -1,9 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { cloneJson } from '../messages/json.ts'
 import type { ApprovalRecord } from '../messages/message.ts'
-import type { ToolCall as CallOfModel } from '../model/response.ts'
+import type { ToolCall as CallOfModel, ModelResponse } from '../model/response.ts'
+import { notJson } from '../model/tool-args.ts'
 import type { Inner, SuspendedCall, SuspendRequest } from '../state/snapshot.ts'
 import type { Approval, Decision } from '../tool/approval.ts'
+import { type CheckedArgs, checkArgs, refusedKey } from '../tool/check-args.ts'
 import type { RegisteredTool } from '../tool/registry.ts'
 import { deniedResult, suspendedResult, type ToolResult } from '../tool/tool-result.ts'
 import type { Turn } from './turn.ts'
@@ -48,6 +50,8 @@ export interface SentArgs {
 
 /** One execution of one tool. It may have several attempts. */
 export class ToolCall extends TurnCall {
+  readonly callId: string
+  readonly name: string
   /** The denial. Sticky: nothing undoes it. */
   denied: ToolResult | undefined
   /** The result of a suspended call. Sticky, but a denial overrides it. */
@@ -71,13 +75,8 @@ export class ToolCall extends TurnCall {
     readonly parsed: unknown,
   ) {
     super(turn.rings.tool, turn.options.onion.tool, turn)
-  }
-
-  get callId(): string {
-    return this.requested.call.callId
-  }
-  get name(): string {
-    return this.requested.call.name
+    this.callId = requested.call.callId
+    this.name = requested.call.name
   }
 
   deny(reason: string): ToolResult {
@@ -105,4 +104,56 @@ export class ToolCall extends TurnCall {
     if (approval !== undefined && 'deny' in approval && layer !== undefined && suspension?.layer === layer)
       this.deny(approval.deny)
   }
+}
+
+/** Returns the calls of an answer, except those that the provider ran. */
+export function requestedCalls(response: ModelResponse): RequestedCall[] {
+  const requested: RequestedCall[] = []
+  for (const call of response.toolCalls) {
+    if (call.providerExecuted === true) continue
+    const problem = call.invalid === undefined ? cutShort(call, response) : invalidJson(call.invalid, response)
+    requested.push({ call, index: requested.length, problem, approval: undefined, suspension: undefined })
+  }
+  return requested
+}
+
+/** Validates the arguments of a call, before a layer sees it. */
+export function prepare(
+  turn: Turn,
+  requested: RequestedCall,
+  args: Record<string, unknown>,
+): ToolCall | Promise<ToolCall> {
+  const { call, problem } = requested
+  const isRemote = call.approvalRequest !== undefined
+  const registered = isRemote ? undefined : turn.options.tools.get(call.name)
+  const make = (invalid: SentArgs['invalid'], parsed?: unknown, cause?: unknown) =>
+    new ToolCall(turn, requested, { args, invalid, cause }, registered, parsed)
+  const judged = (checked: CheckedArgs) =>
+    checked.issues === undefined ? make(undefined, checked.value) : make(checked.issues, undefined, checked.cause)
+  if (registered === undefined && !isRemote) return make([{ message: noSuchTool(turn, call.name) }])
+  if (problem !== undefined) return make([{ message: problem }])
+  const refused = refusedKey(call.args)
+  if (refused !== undefined) return make(refused.issues)
+  if (registered === undefined) return make(undefined, args)
+  const checking = checkArgs(registered.tool, args, turn.session.agent.setup.validate)
+  return checking instanceof Promise ? checking.then(judged) : judged(checking)
+}
+
+const truncated = 'The arguments were truncated, because the answer reached its length limit. Send a shorter call.'
+
+function invalidJson(problem: string, response: ModelResponse): string {
+  if (response.finishReason === 'length') return truncated
+  const cut = problem === notJson ? ' They may have been truncated.' : ''
+  return `${problem}${cut} Send the call again, as one JSON object.`
+}
+
+/** Returns the problem if the answer reached its length limit before any argument of its last call arrived. */
+function cutShort(call: CallOfModel, { finishReason, toolCalls }: ModelResponse): string | undefined {
+  const cut = finishReason === 'length' && toolCalls.at(-1) === call && Object.keys(call.args).length === 0
+  return cut ? truncated : undefined
+}
+
+function noSuchTool(turn: Turn, name: string): string {
+  const names = turn.options.tools.defs.map((def) => def.name)
+  return `There is no tool "${name.slice(0, 100)}". ${names.length === 0 ? 'There are no tools.' : `The tools are: ${names.join(', ')}.`}`
 }

@@ -4,8 +4,7 @@ import { jsonSafe, showsAll, withoutError } from '../messages/json-safe.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 import { errorResult, isShaped, type ToolResult } from '../tool/tool-result.ts'
-import { prepare } from './requested-calls.ts'
-import type { RequestedCall, ToolCall } from './tool-call.ts'
+import { prepare, type RequestedCall, type ToolCall } from './tool-call.ts'
 import type { Turn } from './turn.ts'
 
 /** A call of a step. */

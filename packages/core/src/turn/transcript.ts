@@ -1,6 +1,6 @@
+import { withKnownResults } from '../messages/calls.ts'
 import type { History } from '../messages/history.ts'
 import { copyMessage } from '../messages/json.ts'
-import { withKnownResults } from '../messages/known-results.ts'
 import type { Message, ToolResultPart } from '../messages/message.ts'
 import { type ModelResponse, responseMessage } from '../model/response.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
@@ -134,11 +134,6 @@ export class Transcript {
     for (const at of unseen.reverse()) this.#silence(at)
     this.#unseen = this.#answer = undefined
     return true
-  }
-
-  /** The turn has ended. Calls that the provider ran get an error result if they have none. */
-  close(): void {
-    this.#history.closeAwaited()
   }
 
   get #message(): Message | undefined {

@@ -4,7 +4,8 @@ import { silence } from '../errors/thenable.ts'
 import { abandon, reject } from '../onion/abandon.ts'
 import { type Attempt, type Call, type Ending, isOpen, isOver, State } from '../onion/attempt.ts'
 import { Cancel } from '../onion/cancel.ts'
-import { enter, failInside, outcomeOf } from '../onion/next.ts'
+import { enter } from '../onion/next.ts'
+import { failInside, outcomeOf } from '../onion/outcome.ts'
 import { Deadlines } from '../ports/deadlines.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
@@ -16,6 +17,8 @@ type Abandon = (reason: unknown) => void
 
 /** The turn that it ends. */
 interface LifecycleHost extends Call {
+  readonly hasEnded: boolean
+  readonly location: { sessionId: string; turnId: string; stepIndex: number }
   readonly turnId: string
   readonly session: Pick<SessionScope, 'agent'>
   readonly events: RunEvents

@@ -1,8 +1,8 @@
 import type { TurnView } from '../contexts/turn.ts'
 import { reasonText } from '../errors/describe.ts'
-import type { CustomEvent, LayerLate, StreamEvent } from '../events/events.ts'
+import type { CustomEvent, StreamEvent } from '../events/events.ts'
 import type { Message } from '../messages/message.ts'
-import { addUsage, noUsage, type Usage } from '../messages/usage.ts'
+import { noUsage, type Usage } from '../messages/usage.ts'
 import type { Attempt } from '../onion/attempt.ts'
 import type { Hook } from '../onion/hook.ts'
 import { Capabilities } from '../ports/capability.ts'
@@ -15,7 +15,6 @@ import type { RunEvents } from '../stream/event-queue.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 import { Answer } from './answer.ts'
 import type { Display } from './display.ts'
-import { logCall, logRecord, logUsage } from './effect-log.ts'
 import { Finalizers } from './finalizers.ts'
 import type { Steer } from './inputs.ts'
 import { Once } from './once.ts'
@@ -168,44 +167,9 @@ export class Turn implements CallOfTurn {
     if (observers.events.has(event.type)) observers.emit(event.type, { ...event })
   }
 
-  /** Counts a provider call, here and in the turn of the parent agent. */
-  countCall(): void {
-    const { parent } = this.session
-    this.usage.calls++
-    if (parent === undefined) return
-    logCall(parent)
-    parent.$turn.countCall()
-  }
-  /** Adds the tokens of a provider call. The call itself was counted when it started. */
-  count(usage: Usage): void {
-    const { parent } = this.session
-    addUsage(this.usage, usage)
-    this.usage.calls -= usage.calls
-    if (parent === undefined) return
-    logUsage(parent, usage)
-    parent.$turn.count(usage)
-  }
-
   get onces(): Once {
     this.#once ??= new Once(this)
     return this.#once
-  }
-
-  storeRecord(record: StoredRecord): void {
-    const { parent, agent, registered } = this.session
-    const { isStored } = registered
-    if (parent !== undefined && !isStored) {
-      logRecord(this.session, 1, record)
-      return parent.$turn.storeRecord(record)
-    }
-    const { topic } = record
-    if (!isStored)
-      agent.warnOnce(
-        `record:${topic}`,
-        `record(ctx, "${topic}") is not stored. Use memory.persist and give the session an id, or set memory.persist({ anonymous: true }).`,
-      )
-    this.records ??= []
-    this.records.push(record)
   }
 
   steer(steer: Steer): void {
@@ -237,18 +201,6 @@ export class Turn implements CallOfTurn {
     this.lifecycle.gracePeriod.returned(layer)
   }
   late(attempt: Attempt, verb: string): void {
-    if (this.hasEnded || attempt.$reportedLate?.has(verb) === true) return
-    attempt.$reportedLate ??= new Set()
-    attempt.$reportedLate.add(verb)
-    const { observers } = this.session.agent
-    if (!observers.events.has('layer:late')) return
-    const { $call, $name: layer } = attempt
-    observers.emit('layer:late', {
-      type: 'layer:late',
-      ...this.location,
-      layer,
-      scope: $call.ring.scope as LayerLate['scope'],
-      verb,
-    })
+    this.lifecycle.gracePeriod.late(attempt, verb)
   }
 }

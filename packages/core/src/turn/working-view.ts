@@ -1,4 +1,4 @@
-import { answerCalls, withoutApprovals } from '../messages/history.ts'
+import { answerCalls, withoutApprovals } from '../messages/calls.ts'
 import { cloneJson, copyMessage, freezeJson } from '../messages/json.ts'
 import type { Message, ToolResultPart } from '../messages/message.ts'
 import type { Attempt } from '../onion/attempt.ts'
@@ -27,7 +27,7 @@ export class WorkingView {
   get messages(): Message[] {
     if (this.#messages === undefined) {
       this.#shown = this.begun ? none : this.input.map(copyMessage)
-      this.#messages = this.#sent.concat(this.#shown)
+      this.#messages = this.working.concat(this.#shown)
       for (const message of this.#messages) freezeJson(message)
     }
     return this.#messages
@@ -35,12 +35,9 @@ export class WorkingView {
   set messages(messages: Message[]) {
     this.#messages = messages
   }
-  /** The same for reading. It is the history itself until `messages` is accessed. */
+  /** The same for reading. It is the history, without approval records, until `messages` is accessed. */
   get working(): readonly Message[] {
-    return this.#messages ?? this.#sent
-  }
-  /** The history as it is sent to models. */
-  get #sent(): Message[] {
+    if (this.#messages !== undefined) return this.#messages
     const { items, hasApprovals } = this.#session.history
     return hasApprovals ? items.map(withoutApprovals) : items
   }

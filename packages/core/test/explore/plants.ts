@@ -38,7 +38,6 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['if (call.end !== undefined) return rejected(call.end.error)', '', 'next() opens after the end of the run'],
     ['number = ++call.attempts', 'number = call.attempts', 'attempts share a number'],
     ['if (signal?.aborted === true) return rejected(signal.reason)', '', 'an aborted signal opens an attempt'],
-    ['      if (!isOpen(core)) return\n', '', 'a core goes on with what came after it was left'],
     [
       'if (inner !== undefined && isOpen(inner)) abandon(inner, error)\n  if (attempt.$state === State.abandoned)',
       'if (attempt.$state === State.abandoned)',
@@ -50,13 +49,21 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       '  let result',
       'a layer that swallows an abort goes on with its result',
     ],
-    ['  attempt.$call.ring.commit?.(caller, attempt)\n', '', 'a caller takes no fields over'],
     ['  attempt.$call.returned(attempt, thrown)', '', 'a turn waits for layers that have come back'],
     [
       '  reject(attempt, error)\n  attempt.$call.returned',
       '  attempt.$call.returned',
       'who called a left layer waits for ever',
     ],
+    [
+      '    if (!cancel.isObserved) cancel.release()',
+      '    cancel.release()',
+      'who has read a narrowed signal misses the abort',
+    ],
+  ],
+  'onion/outcome.ts': [
+    ['      if (!isOpen(core)) return\n', '', 'a core goes on with what came after it was left'],
+    ['  attempt.$call.ring.commit?.(caller, attempt)\n', '', 'a caller takes no fields over'],
     [
       '  const draining = stage.fail(error)',
       '  const draining = stage.kill(error)',
@@ -68,11 +75,6 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       '  if (deepest.$hook === undefined) deepest.$call.ring.cancel?.(deepest, error)\n',
       '',
       'an ended run leaves its physical call running',
-    ],
-    [
-      '    if (!cancel.isObserved) cancel.release()',
-      '    cancel.release()',
-      'who has read a narrowed signal misses the abort',
     ],
   ],
   'onion/abandon.ts': [
@@ -144,8 +146,8 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   'model/scope/provider-call.ts': [
     ['    this.#count()\n    this.#reading.begin()', '    this.#reading.begin()', 'physical calls are not counted'],
     [
-      '    if (!isOpen(core)) return\n    this.#came = true',
-      '    this.#came = true',
+      '(isOpen(this.#core) ? this.take(chunk) : undefined)',
+      'this.take(chunk)',
       'chunks come after their attempt was left',
     ],
   ],

@@ -7,7 +7,7 @@ import { State } from '../../onion/attempt.ts'
 import type { Cancel } from '../../onion/cancel.ts'
 import { nothingStreamed, type Streamed } from '../../stream/streamed.ts'
 import { AttemptInTurn } from '../../turn/attempt-in-turn.ts'
-import type { CallFields, ModelCall } from '../../turn/model-call.ts'
+import { type CallFields, type ModelCall, Own } from '../../turn/model-call.ts'
 import {
   describeModel,
   knownModel,
@@ -19,7 +19,6 @@ import {
   type ToolDef,
 } from '../model.ts'
 import { type ModelResponse, type ResponseInput, toResponse } from '../response.ts'
-import { Own } from './call-fields.ts'
 
 /** One attempt of a model call, and the context of its layer. */
 export class ModelAttempt extends AttemptInTurn<ModelCall> implements ModelContext {

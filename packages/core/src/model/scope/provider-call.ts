@@ -1,10 +1,10 @@
 import { AbandonedError } from '../../errors/abort-error.ts'
 import { isAlliumError } from '../../errors/allium-error.ts'
 import { watch } from '../../errors/thenable.ts'
-import { withoutApprovals } from '../../messages/history.ts'
+import { withoutApprovals } from '../../messages/calls.ts'
 import { cleanUsage, type Usage } from '../../messages/usage.ts'
 import { isOpen } from '../../onion/attempt.ts'
-import { fail, succeed, whenDone } from '../../onion/next.ts'
+import { fail, succeed, whenDone } from '../../onion/outcome.ts'
 import type { Emit } from '../../ports/journal.ts'
 import { resolveModel } from '../../session/scope/resolve-model.ts'
 import { Assembly } from '../../stream/assembly.ts'
@@ -45,16 +45,18 @@ class ProviderCall {
   }
 
   run(): void {
-    const { $turn: turn, $call: call, $number } = this.#core
-    if (turn.steps === undefined) return this.#read(this)
+    const { $call: call, $number } = this.#core
+    const { steps } = call.turn
+    if (steps === undefined) return this.#read(this)
     const step = {
       work: (emit: Emit<ContentChunk>) => this.#step(emit),
-      emit: (chunk: ContentChunk) => this.take(chunk),
+      // Unlike a stream that is read, a journal goes on when the attempt is over.
+      emit: (chunk: ContentChunk) => (isOpen(this.#core) ? this.take(chunk) : undefined),
       request: () => requestOf(this.#core),
     }
     watch(
-      turn.steps.run(this.#core, `model:${call.callIndex}:${$number}`, step),
-      (finish) => this.finished(finish as FinishChunk),
+      steps.run(this.#core, `model:${call.callIndex}:${$number}`, step),
+      (finish) => isOpen(this.#core) && this.finished(finish as FinishChunk),
       (error) => this.#stepFailed(error),
     )
   }
@@ -62,17 +64,18 @@ class ProviderCall {
   /** Sends a chunk outward. Returns a promise if the sender has to wait before the next one. */
   take(chunk: ContentChunk): void | PromiseLike<void> {
     const core = this.#core
-    if (!isOpen(core)) return
     this.#came = true
-    if ('callId' in chunk) this.#ids ??= new UniqueCallIds(core.$turn.session, this.#assembly)
-    const named = this.#ids === undefined ? chunk : this.#ids.name(chunk)
+    let named = chunk
+    if ('callId' in chunk) {
+      this.#ids ??= new UniqueCallIds(core.$call.turn.session, this.#assembly)
+      named = this.#ids.name(chunk)
+    }
     this.#assembly.add(named)
     return core.$sink?.push(named)
   }
   finished(finish: FinishChunk): void {
-    if (!isOpen(this.#core)) return
     try {
-      this.#answer(finish)
+      succeed(this.#core, this.#respond(finish))
     } catch (error) {
       this.failed(error)
     }
@@ -134,23 +137,14 @@ class ProviderCall {
     this.#count().close(reported, this.#came ? this.#assembly : undefined, sent)
   }
 
-  #answer(finish: FinishChunk): void {
-    succeed(this.#core, this.#respond(finish))
-  }
-
   #respond(finish: FinishChunk): ModelResponse {
     const assembly = this.#assembly
     const counted = this.#count()
     this.#close(finish.usage ?? {})
     assembly.close()
     this.#core.$streamed = streamedBy(assembly)
-    const toolCalls = assembly.toolCalls()
-    const { text, reasoning } = assembly
-    const message = assembly.message(toolCalls)
-    const model = this.#model.id
     const usage = { ...counted.usage }
-    const response: ModelResponse = { text, toolCalls, finishReason: finish.reason, usage, model, message }
-    if (reasoning !== undefined) response.reasoning = reasoning
+    const response: ModelResponse = { ...assembly.content(), finishReason: finish.reason, usage, model: this.#model.id }
     addFinish(response, finish)
     return response
   }

@@ -13,12 +13,11 @@ import {
   wholeResponse,
   withReasoning,
 } from '../../stream/streamed.ts'
-import type { ModelCall } from '../../turn/model-call.ts'
+import { copyLooked, looks, type ModelCall } from '../../turn/model-call.ts'
 import { mismatch, openStage } from '../../turn/stream-verbs.ts'
 import type { ContentChunk } from '../chunk.ts'
 import { modelId } from '../model.ts'
 import { type ModelResponse, toResponse } from '../response.ts'
-import { copyLooked, looks } from './call-fields.ts'
 import { ModelAttempt } from './context.ts'
 import { callProvider } from './provider-call.ts'
 
@@ -47,11 +46,8 @@ export const modelRing: Ring<ModelAttempt, ModelCall> = {
     return after(stage.end({ response }), () => {
       if (!stage.changed) return give(caller, response, inner.$streamed)
       const { assembly } = stage
-      const toolCalls = assembly.toolCalls()
-      const { text, reasoning } = assembly
       const { reasoning: _, ...rest } = response
-      const delivered = { ...rest, text, ...(reasoning !== undefined && { reasoning }), toolCalls }
-      return give(caller, { ...delivered, message: assembly.message(toolCalls) }, streamedBy(assembly))
+      return give(caller, { ...rest, ...assembly.content() }, streamedBy(assembly))
     })
   },
   commit(caller, inner) {

@@ -17,8 +17,7 @@ export class UniqueCallIds {
     this.#answer = answer
   }
 
-  name(chunk: ContentChunk): ContentChunk {
-    if (!('callId' in chunk)) return chunk
+  name(chunk: Extract<ContentChunk, { callId: string }>): ContentChunk {
     if (chunk.type === 'tool-input-start') return this.#begin(chunk)
     const callId = this.#renamed?.get(chunk.callId)
     return callId === undefined ? chunk : { ...chunk, callId }

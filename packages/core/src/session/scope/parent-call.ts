@@ -47,10 +47,10 @@ interface ParentTurn<Session> {
   /** The layers' `onInput()` functions. */
   readonly inputs: readonly InputStep[] | undefined
   readonly location: { sessionId: string; turnId: string; stepIndex: number }
+  readonly usage: Usage
+  /** Records of layers and tools, to be stored with the run. */
+  records: StoredRecord[] | undefined
   send(event: StreamEvent | CustomEvent): void
-  countCall(): void
-  count(usage: Usage): void
-  storeRecord(record: StoredRecord): void
 }
 
 /** The running turn of a session, as the session and its layers see it. */

@@ -4,7 +4,8 @@ import { type Attempt, type Call, type Ending, isOpen, type Ring, State } from '
 import { Cancel } from '../../onion/cancel.ts'
 import type { Hook } from '../../onion/hook.ts'
 import { layerError } from '../../onion/misuse.ts'
-import { enter, outcomeOf, succeed } from '../../onion/next.ts'
+import { enter } from '../../onion/next.ts'
+import { outcomeOf, succeed } from '../../onion/outcome.ts'
 
 type Open<A extends Attempt, H> = Ring<A, ScopeLifecycle<A, H>>['create']
 

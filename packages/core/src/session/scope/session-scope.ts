@@ -1,6 +1,7 @@
 import type { AgentScope } from '../../agent/scope/agent-scope.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
+import { pendingParts } from '../../messages/calls.ts'
 import { checkHistory } from '../../messages/check-messages.ts'
 import { History } from '../../messages/history.ts'
 import { cloneJson } from '../../messages/json.ts'
@@ -160,7 +161,7 @@ export class SessionScope {
   }
   /** The pending calls, without those that another agent with the same history suspended. */
   get ownPending(): ToolCallPart[] {
-    return this.history.pending().filter(({ callId }) => this.isOwnCall(callId))
+    return pendingParts(this.history.items).filter(({ callId }) => this.isOwnCall(callId))
   }
   /** Whether this agent suspended a call, according to its record. */
   isOwnCall(callId: string): boolean {
