@@ -17,7 +17,7 @@ export interface Dialect {
   custom: boolean
   /** Whether a provider can request approval for a call that it runs itself. */
   approvals: boolean
-  /** Whether to request the provider's raw events too, because the package does not report some failures. */
+  /** Whether to request the provider's raw events too, because the package does not report some failures and cuts. */
   rawEvents(model: AiSdkModel): boolean
 }
 
@@ -45,7 +45,8 @@ const v3: Dialect = {
   strict: true,
   custom: false,
   approvals: true,
-  rawEvents: ({ provider }) => provider === 'amazon-bedrock',
+  // A gateway would send each event twice.
+  rawEvents: ({ provider }) => provider !== 'gateway',
 }
 
 const v4: Dialect = {
@@ -62,7 +63,8 @@ const v4: Dialect = {
   strict: true,
   custom: true,
   approvals: true,
-  rawEvents: () => false,
+  // Ollama's packages end an answer that was cut behind a call.
+  rawEvents: ({ provider }) => provider.startsWith('ollama'),
 }
 
 /** Returns the dialect of a model. Unknown later versions use the newest one. */
