@@ -10,7 +10,7 @@ interface RawEvent {
   done?: unknown
 }
 
-/** What the raw events of a provider tell and its package drops: an error, the reason of the end, and that the end is missing. */
+/** What the raw events of a provider tell and its package may drop: an error, the reason of the end, and that the end is missing. */
 export class RawEvents {
   last: unknown
   /** The reason of a chat completion. A package of V2 has no field for it, and that of Databricks forgets it. */

@@ -56,12 +56,14 @@ export const forms: ErrorForm[] = [
     specification: 'v2',
     parts: (event) => [raw(event), { type: 'error', error: 'Busy' }, finishV2('error')],
   },
-  {
-    packages: 'friendli 1.1.31, for an error beside a choice',
-    specification: 'v3',
-    parts: (event) => [raw(chat('error', event)), finish('other', 'error')],
-    takes: nested,
-  },
+  ...['v3', 'v4'].map(
+    (specification): ErrorForm => ({
+      packages: 'openai chat, mistral, deepseek, groq, perplexity and friendli, which drop an error beside a choice',
+      specification,
+      parts: (event) => [raw(chat('error', event)), finish('other', 'error')],
+      takes: nested,
+    }),
+  ),
 ]
 
 export const errorCases = forms.flatMap(({ packages, specification, parts, takes = () => true }) =>
