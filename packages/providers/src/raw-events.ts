@@ -25,7 +25,7 @@ export class RawEvents {
     if (type === 'response.failed') throw partError(response?.error ?? { message: 'The response failed.' })
     const reason = choices?.[0]?.finish_reason
     if (typeof reason === 'string' && reason !== '') this.reason = reason
-    this.#error ??= error
+    this.#error ||= error
     this.#done = done
   }
 
@@ -40,7 +40,7 @@ export class RawEvents {
 
   /** @throws the error that the package ignored; AlliumError `model.truncated` if the last event is missing */
   checkEnd(): void {
-    if (this.#error != null) throw this.errorOf({ error: this.#error })
+    if (this.#error) throw this.errorOf({ error: this.#error })
     if (this.#done === false) throw truncatedStream()
   }
 }

@@ -101,6 +101,11 @@ export const wholes: { title: string; specification?: string; provider?: string;
     reason: 'other',
   },
   {
+    title: 'of a server whose events have an empty error',
+    parts: [...text, raw(chat('stop', { error: '' })), finish('stop', 'stop', counted)],
+    reason: 'stop',
+  },
+  {
     title: 'with an empty reason and usage',
     provider: 'acme.chat',
     parts: [...text, finish('other', '', counted)],
