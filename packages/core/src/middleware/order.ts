@@ -2,7 +2,7 @@ import type { ScopeName } from '../onion/hook.ts'
 import { type Layer, scopeNames } from './middleware.ts'
 
 /** A wrong order of layers, with the reason and the right order. */
-interface Finding {
+export interface Finding {
   severity: 'error' | 'warn'
   /** The two layers in their right order, outer first; a single layer if the other one is missing. */
   layers: string[]
