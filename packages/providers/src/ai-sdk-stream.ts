@@ -3,7 +3,9 @@ import type { AiSdkModel, PartReader } from './ai-sdk-model.ts'
 import { callOptions } from './call-options.ts'
 import { withAdvice } from './error-advice.ts'
 import { failure } from './failure.ts'
+import { nextPart } from './next-part.ts'
 import { ProviderTools } from './provider-tools.ts'
+import { RawEvents } from './raw-events.ts'
 import { StreamParts } from './stream-parts.ts'
 
 /** Sends one request to a model of the AI SDK, and gives its stream in chunks. Leaving the iterator closes the socket. */
@@ -17,8 +19,8 @@ export async function* streamAiSdk(
     const tools = new ProviderTools(request.tools)
     const options = await callOptions(model, request, tools)
     reader = (await model.doStream(options as never)).stream.getReader()
-    const parts = new StreamParts(model, tools)
-    for (let read = await reader.read(); !read.done; read = await reader.read())
+    const parts = new StreamParts(model, tools, new RawEvents())
+    for (let read = await nextPart(reader); !read.done; read = await nextPart(reader))
       for (const chunk of parts.chunks(read.value)) yield chunk
     for (const chunk of parts.end()) yield chunk
   } catch (error) {

@@ -24,7 +24,8 @@ export async function callOptions(
     options.tools = request.tools.map((tool) => toTool(withSchema(tool, model, tools), dialect))
     options.toolChoice = toToolChoice(request.toolChoice)
   }
-  if (dialect.rawEvents(model) || tools.hasMcp) options.includeRawChunks = true
+  // A gateway would send each event twice.
+  if (model.provider !== 'gateway' || tools.hasMcp) options.includeRawChunks = true
   if (format.type === 'json') options.responseFormat = format
   return options
 }

@@ -17,8 +17,6 @@ export interface Dialect {
   custom: boolean
   /** Whether a provider can request approval for a call that it runs itself. */
   approvals: boolean
-  /** Whether to request the provider's raw events too, because the package does not report some failures. */
-  rawEvents(model: AiSdkModel): boolean
 }
 
 const v2: Dialect = {
@@ -29,7 +27,6 @@ const v2: Dialect = {
   strict: false,
   custom: false,
   approvals: false,
-  rawEvents: () => true,
 }
 
 const v3: Dialect = {
@@ -45,7 +42,6 @@ const v3: Dialect = {
   strict: true,
   custom: false,
   approvals: true,
-  rawEvents: ({ provider }) => provider === 'amazon-bedrock',
 }
 
 const v4: Dialect = {
@@ -62,7 +58,6 @@ const v4: Dialect = {
   strict: true,
   custom: true,
   approvals: true,
-  rawEvents: () => false,
 }
 
 /** Returns the dialect of a model. Unknown later versions use the newest one. */

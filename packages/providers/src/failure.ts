@@ -1,37 +1,41 @@
 import { AbortError, AlliumError, isAlliumError } from '@allium/core'
 import { isRecord } from '@allium/core/internal'
 
-/** The HTTP statuses of the error types of Anthropic, OpenAI and others, which have no status inside a stream. */
+/** The HTTP statuses of errors inside a stream, by their type or code as `nameKey` writes it. */
 const statuses: Record<string, number> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-  server_error: 500,
-  rate_limit_exceeded: 429,
-  insufficient_quota: 429,
-  slow_down: 503,
-  server_is_overloaded: 503,
-  // Google's
-  INVALID_ARGUMENT: 400,
-  UNAUTHENTICATED: 401,
-  PERMISSION_DENIED: 403,
-  NOT_FOUND: 404,
-  RESOURCE_EXHAUSTED: 429,
-  INTERNAL: 500,
-  UNAVAILABLE: 503,
-  DEADLINE_EXCEEDED: 504,
-  // Bedrock's
-  validationException: 400,
-  throttlingException: 429,
-  internalServerException: 500,
-  modelStreamErrorException: 503,
-  serviceUnavailableException: 503,
+  invalidrequest: 400,
+  invalidargument: 400,
+  validation: 400,
+  authentication: 401,
+  unauthenticated: 401,
+  permission: 403,
+  permissiondenied: 403,
+  notfound: 404,
+  requesttoolarge: 413,
+  ratelimit: 429,
+  ratelimitexceeded: 429,
+  insufficientquota: 429,
+  resourceexhausted: 429,
+  throttling: 429,
+  api: 500,
+  server: 500,
+  internal: 500,
+  internalserver: 500,
+  slowdown: 503,
+  serverisoverloaded: 503,
+  unavailable: 503,
+  serviceunavailable: 503,
+  modelstream: 503,
+  timeout: 504,
+  deadlineexceeded: 504,
+  overloaded: 529,
+}
+
+/** `RATE_LIMIT`, `rate_limit_error` and `RateLimitException` are one name. */
+function nameKey(name: unknown): string {
+  return String(name)
+    .toLowerCase()
+    .replace(/[^a-z]|(error|exception)$/g, '')
 }
 
 /**
@@ -51,25 +55,31 @@ export function failure(error: unknown, signal: AbortSignal): unknown {
 }
 
 /**
- * Returns the error of an `error` part. Some providers send a plain object, which becomes the cause of a real error; OpenAI nests one
- * in another.
+ * Returns the error of an `error` part. Some providers send a plain object, which becomes the cause of a real error. A package that
+ * has no schema for the provider's error sends a type validation error, with the event as its `value`.
  *
  * @param type the error's type if the provider sends it separately
  */
 export function partError(error: unknown, type?: string): unknown {
-  if (error instanceof Error) return error
-  const innermostError = innermost(error)
-  const message = isRecord(innermostError) ? (innermostError.message ?? JSON.stringify(innermostError)) : innermostError
+  const isError = error instanceof Error
+  const found = errorIn(isError ? (error as { value?: unknown }).value : error)
+  if (isError && found === undefined) return error
+  const message = found?.message ?? (typeof error === 'string' ? error : JSON.stringify(found ?? error))
   const failed = new AlliumError('model.failed', `The provider ended the stream with an error: ${String(message)}`, {
     cause: error,
   })
-  const status = isRecord(innermostError) ? httpStatus({ type, ...innermostError }) : undefined
+  const status = httpStatus({ type, ...found })
   const { isRetryable } = isRecord(error) ? error : {}
   return Object.assign(failed, status !== undefined && { status }, typeof isRetryable === 'boolean' && { isRetryable })
 }
 
-function innermost(error: unknown): unknown {
-  return isRecord(error) && typeof error.message !== 'string' && isRecord(error.error) ? innermost(error.error) : error
+/** Returns the error that an event tells of: OpenAI and others nest it, others send a text, and some send it as the event. */
+export function errorIn(event: unknown): Record<string, unknown> | undefined {
+  if (!isRecord(event)) return undefined
+  const { error, message } = event
+  if (typeof message === 'string') return event
+  if (typeof error === 'string') return { ...event, message: error }
+  return isRecord(error) ? (errorIn(error) ?? error) : undefined
 }
 
 /**
@@ -83,9 +93,9 @@ export function asTruncated(error: unknown): unknown {
   return !hasDetails && truncationMessage.test(error.message.slice(0, 1_000)) ? truncatedStream(error) : error
 }
 
-/** `Response stream ended without a finish reason.`, `Incomplete … event-stream frame: …` */
+/** `Response stream ended without a finish reason.`, `Incomplete … event-stream frame: …`, Ollama's `Did not receive done …` */
 const truncationMessage =
-  /\bstream (has )?(ended|closed)\b|\bincomplete\b.*\b(stream|frame|response)\b|\bunexpected end\b|\bpremature/i
+  /\bstream (has )?(ended|closed)\b|\bincomplete\b.*\b(stream|frame|response)\b|\bunexpected end\b|\bpremature|\bnot receive done\b/i
 
 /** Returns the error for a truncated answer. */
 export function truncatedStream(cause?: unknown): AlliumError {
@@ -98,14 +108,14 @@ export function truncatedStream(cause?: unknown): AlliumError {
 
 /** The error of a closed socket has the status 200 of the response, which is not the status of the failure. */
 function httpStatus({ statusCode, code, type, status }: Record<string, unknown>): number | undefined {
-  const found = [statusCode, code, status].find((value) => typeof value === 'number')
-  if (found !== undefined) return isErrorStatus(found) ? found : undefined
-  const name = [code, status, type].find((value) => typeof value === 'string' && Object.hasOwn(statuses, value))
-  return name === undefined ? undefined : statuses[name as string]
+  const found = [statusCode, code, status].map(Number).find(isErrorStatus)
+  if (found !== undefined || typeof statusCode === 'number') return found
+  const name = [code, status, type].map(nameKey).find((key) => Object.hasOwn(statuses, key))
+  return name === undefined ? undefined : statuses[name]
 }
 
-function isErrorStatus(status: unknown): status is number {
-  return typeof status === 'number' && status >= 400 && status < 600
+function isErrorStatus(status: number): boolean {
+  return status >= 400 && status < 600
 }
 
 /** Any other reason reaches the caller as an error of the provider's package. */

@@ -20,6 +20,10 @@ export interface FinishPart {
 export interface FinishInfo {
   responseId?: string
   warnings?: ModelWarning[]
+  /** The reason in the provider's own event. */
+  eventReason?: string | undefined
+  /** Whether the finish must have the provider's reason or its usage, so that no tool runs from a truncated stream. */
+  mustBeProven?: boolean
 }
 
 /**
@@ -28,15 +32,20 @@ export interface FinishInfo {
  * @throws AlliumError `model.truncated` when the provider's package finished a truncated stream normally, which shows only in a
  * reason that the provider never sent; `model.failed` when the provider ended with an error
  */
-export function toFinish(part: FinishPart, { responseId, warnings }: FinishInfo = {}): FinishChunk {
+export function toFinish(part: FinishPart, info: FinishInfo = {}): FinishChunk {
+  const { responseId, warnings } = info
   const usage = toUsage(part)
-  const { unified, raw, isRaw } = toReason(part.finishReason)
-  if (unified === 'interrupted' || (unified === 'other' && isUnfinished(raw))) throw truncatedStream()
-  if (unified === 'error')
-    throw new AlliumError(
-      'model.failed',
-      `The provider ended the answer with an error${raw === undefined ? '' : ` (${raw})`}.`,
-      { details: { usage } },
+  const reason = toReason(part.finishReason, info.eventReason)
+  const { unified, raw, isRaw } = reason
+  if (isUnfinished(reason, usage, info)) throw truncatedStream()
+  if (unified === 'error' || failed.test(raw ?? ''))
+    throw Object.assign(
+      new AlliumError(
+        'model.failed',
+        `The provider ended the answer with an error${raw === undefined ? '' : ` (${raw})`}.`,
+        { details: { usage } },
+      ),
+      { isRetryable: !lasting.test(raw ?? '') },
     )
   const finish: FinishChunk = { type: 'finish', reason: knownReason(unified), usage }
   if (isRaw && raw !== undefined) finish.rawReason = raw
@@ -47,18 +56,46 @@ export function toFinish(part: FinishPart, { responseId, warnings }: FinishInfo 
   return finish
 }
 
-/** Whether the last event was not the end: it had no reason, or the answer was in progress. */
-function isUnfinished(raw: string | undefined): boolean {
-  return raw === undefined || raw === 'in_progress' || raw === 'queued'
+/** Reasons of failures that packages report as an end like any other: of OpenRouter, vLLM, DeepSeek, Cohere, Gemini, Bedrock, xAI. */
+const failed =
+  /^(error|abort|failed|timeout|cancell?ed|user_cancel|network_error|insufficient_system_resource|malformed_|unexpected_tool_call)/i
+/** The failures among them that the same request meets again, or that somebody wanted. */
+const lasting = /toxic|limit|cancel/i
+
+interface Reason {
+  unified: string
+  /** The provider's own reason, or the one of a v2 package. */
+  raw: string | undefined
+  isRaw: boolean
 }
 
-/** v2's `unknown` means that the provider sent no reason; v2 never has the provider's original reason. */
-function toReason(reason: FinishPart['finishReason']): { unified: string; raw: string | undefined; isRaw: boolean } {
-  if (typeof reason === 'object' && reason !== null)
-    return { unified: reason.unified ?? 'other', raw: reason.raw, isRaw: true }
-  return reason === 'unknown' || reason === undefined
-    ? { unified: 'other', raw: undefined, isRaw: false }
-    : { unified: reason, raw: reason, isRaw: false }
+/** Whether the last event was not the end: it had no reason, the answer was in progress, or the package made the reason up. */
+function isUnfinished(
+  { unified, raw, isRaw }: Reason,
+  usage: Partial<Usage>,
+  { eventReason, mustBeProven }: FinishInfo,
+) {
+  const { inputTokens, outputTokens } = usage
+  if (unified === 'interrupted' || raw === 'stream-truncated') return true
+  if (unified === 'other' && (raw === undefined || raw === 'in_progress' || raw === 'queued')) return true
+  // Requesty's package begins with this reason.
+  if (raw === '') return !inputTokens && !outputTokens
+  if (mustBeProven !== true || eventReason !== undefined) return false
+  // OpenRouter's package ends a call of a truncated stream with `{}` and `tool-calls`, that of Helicone with `{}`, `stop` and no tokens.
+  return isRaw
+    ? raw === undefined && Object.keys(usage).length === 0
+    : unified === 'stop' && inputTokens === 0 && outputTokens === 0
+}
+
+/** v2's `unknown` means that the provider sent no known reason; v2 never has the provider's original reason. */
+function toReason(given: FinishPart['finishReason'], eventReason: string | undefined): Reason {
+  const reason = given ?? 'unknown'
+  const isRaw = typeof reason === 'object'
+  const { unified = 'other', raw } = isRaw
+    ? reason
+    : { unified: reason, raw: reason === 'unknown' ? undefined : reason }
+  const isMissing = raw === undefined && (unified === 'other' || unified === 'unknown')
+  return { unified: isMissing ? (eventReason ?? 'other').replace('_', '-') : unified, raw: raw ?? eventReason, isRaw }
 }
 
 function knownReason(reason: string): FinishReason {

@@ -21,7 +21,7 @@ import {
 import { asTruncated, partError, truncatedStream } from './failure.ts'
 import { type FinishInfo, type FinishPart, toFinish } from './finish.ts'
 import type { ProviderTools } from './provider-tools.ts'
-import { errorWithRaw, throwIfFailed, typeOf } from './raw-events.ts'
+import type { RawEvents } from './raw-events.ts'
 import { serverOf } from './tool-approvals.ts'
 import { type InputStartPart, type ToolCallPart, ToolInputs } from './tool-inputs.ts'
 import { toWarning, type WarningPart } from './warnings.ts'
@@ -48,7 +48,6 @@ export class StreamParts {
   readonly #blocks = new Blocks()
   readonly #inputs: ToolInputs
   readonly #responseInfo: FinishInfo & { warnings: ModelWarning[] }
-  #raw: unknown
   #finish: FinishPart | undefined
   /** Provider-run calls by id, held until their result or the end shows that they need no approval first. */
   readonly #heldCalls = new Map<string, ToolCallPart>()
@@ -56,6 +55,7 @@ export class StreamParts {
   constructor(
     readonly model: AiSdkModel,
     tools: ProviderTools,
+    readonly raw?: RawEvents,
   ) {
     this.#inputs = new ToolInputs(tools)
     this.#responseInfo = { warnings: [...tools.warnings] }
@@ -113,11 +113,10 @@ export class StreamParts {
         if (part.id !== undefined) this.#responseInfo.responseId = part.id
         return []
       case 'raw':
-        this.#raw = part.rawValue
-        throwIfFailed(part.rawValue)
+        this.raw?.read(part.rawValue)
         return []
       case 'error':
-        throw partError(asTruncated(errorWithRaw(part.error, this.#raw)), typeOf(this.#raw))
+        throw asTruncated(this.raw?.errorOf(part.error) ?? partError(part.error))
       default:
         return []
     }
@@ -126,13 +125,22 @@ export class StreamParts {
   /**
    * Returns the remaining chunks at the end of the stream.
    *
-   * @throws AlliumError `model.truncated` if it was truncated
+   * @throws AlliumError `model.truncated` if it was truncated, `model.failed` if the provider failed
    */
   end(): (ContentChunk | FinishChunk)[] {
+    this.raw?.checkEnd()
     if (this.#finish === undefined) throw truncatedStream()
-    const finish = toFinish(this.#finish, this.#responseInfo)
     const released = [...this.#heldCalls.keys()].flatMap((id) => this.#release(id))
-    return [...released, ...this.#inputs.close(finish.reason), finish]
+    // Packages for OpenAI's Responses API, which has no reason, report a truncated stream by themselves.
+    const isProvable = this.raw !== undefined && !this.model.provider.endsWith('.responses')
+    const finish = toFinish(this.#finish, {
+      ...this.#responseInfo,
+      eventReason: this.raw?.reason,
+      mustBeProven: isProvable && this.#inputs.size > 0,
+    })
+    const { reason, rawReason = this.raw?.reason } = finish
+    const mayBeEmpty = reason === 'length' || (reason === 'tool-calls' && rawReason !== undefined)
+    return [...released, ...this.#inputs.close(mayBeEmpty), finish]
   }
 
   #release(id: string): ContentChunk[] {
@@ -154,7 +162,7 @@ export class StreamParts {
     this.#heldCalls.delete(toolCallId)
     return this.#inputs.approvalChunks(
       call,
-      approvalRequest ?? { id, provider: this.model.provider, ...serverOf(this.#raw, id) },
+      approvalRequest ?? { id, provider: this.model.provider, ...serverOf(this.raw?.last, id) },
     )
   }
 

@@ -1,7 +1,6 @@
 import {
   AlliumError,
   type ContentChunk,
-  type FinishReason,
   type ProviderApprovalRequest,
   type ProviderMetadata,
   type ToolInputEnd,
@@ -88,15 +87,21 @@ export class ToolInputs {
     return this.#inputs.has(id)
   }
 
+  get size(): number {
+    return this.#inputs.size
+  }
+
   /**
-   * Ends the inputs without a whole call, for example when the answer reached its maximum length. For any other reason it is unknown
-   * whether the arguments are complete, so empty arguments are made unparsable and no tool runs without them.
+   * Ends the inputs without a whole call. Empty arguments are made unparsable, so that no tool runs without the arguments that it needs.
+   *
+   * @param mayBeEmpty whether the provider said that the calls are complete, or core rejects the last one because it reached the
+   * maximum length
    */
-  close(reason: FinishReason): ContentChunk[] {
+  close(mayBeEmpty: boolean): ContentChunk[] {
     const open = [...this.#inputs].filter(([, { call }]) => call === undefined)
     return open.flatMap(([callId, { json, opaque }]): ContentChunk[] => {
       const end: ContentChunk = { type: 'tool-input-end', callId }
-      if (reason === 'length' && !opaque) return [end]
+      if (mayBeEmpty && !opaque) return [end]
       return json.trim() === '' ? [{ type: 'tool-input-delta', callId, delta: '{' }, end] : [end]
     })
   }
@@ -114,7 +119,9 @@ function completeJson({ input }: ToolCallPart, isForeign: boolean): string {
 function missingInput(id: string, input: OpenInput, json: string): string {
   input.opaque = false
   if (json.startsWith(input.json)) return json.slice(input.json.length)
-  if (sameJson(json, input.json)) return ''
+  // OpenRouter's package replaces arguments that are no JSON, such as cut ones.
+  const isReplaced = json === '{}' && parseInput(input.json) === input.json
+  if (isReplaced || sameJson(json, input.json)) return ''
   throw new AlliumError(
     'model.protocol',
     `The provider streamed arguments for the tool call "${id}" that differ from the final ones.`,

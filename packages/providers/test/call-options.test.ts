@@ -30,7 +30,7 @@ describe('options', () => {
     expect(options).toMatchObject({
       tools: [{ type: 'function', name: 'add', description: 'Adds', inputSchema: addTool.jsonSchema }],
     })
-    expect(Object.keys(await optionsFor({}))).toEqual(['prompt', 'abortSignal'])
+    expect(Object.keys(await optionsFor({}))).toEqual(['prompt', 'abortSignal', 'includeRawChunks'])
   })
 
   it.each([
