@@ -1,14 +1,21 @@
 import type { OpenAICompatibleProviderSettings } from '@ai-sdk/openai-compatible'
 import { AlliumError } from '@allium/core'
 import type { AiSdkProvider, Import } from './ai-sdk-provider.ts'
-import { credentialsOf, type Env } from './api-keys.ts'
+import { credentialsOf, type Env, twoAddresses } from './api-keys.ts'
 import { ollamaUrl } from './ollama-url.ts'
 import { importPackage } from './provider-package.ts'
 
 /** Providers without their own `@ai-sdk/` package that speak OpenAI's chat format. */
 const settingsOf: Record<string, (env: Env) => Endpoint> = {
   'openai-compatible': (env) => ({ baseURL: compatibleUrl(env), ...compatibleKey(env) }),
-  ollama: (env) => ({ baseURL: ollamaUrl(env.OLLAMA_HOST) }),
+  ollama(env) {
+    const { baseURL, ...key } = credentialsOf('ollama', env) ?? {}
+    if (baseURL === undefined) return { ...key, baseURL: ollamaUrl(env.OLLAMA_HOST) }
+    const url = ollamaUrl(baseURL, 'OLLAMA_BASE_URL')
+    if (env.OLLAMA_HOST?.trim() && ollamaUrl(env.OLLAMA_HOST) !== url)
+      throw twoAddresses('ollama', ['OLLAMA_BASE_URL', 'OLLAMA_HOST'])
+    return { ...key, baseURL: url }
+  },
   openrouter: (env) => ({
     baseURL: 'https://openrouter.ai/api/v1',
     ...credentialsOf('openrouter', env, '@ai-sdk/openai-compatible'),

@@ -4,8 +4,8 @@ import { type AiSdkProvider, type Import, isAiSdkProvider } from './ai-sdk-provi
 import { credentialsOf, type Env, knownProviders } from './api-keys.ts'
 
 /**
- * Returns the provider of `@ai-sdk/<provider>`, created with the key from the environment; or the package's own instance if the
- * variable of its key is not known here.
+ * Returns the provider of `@ai-sdk/<provider>`, created with its settings in the environment; or the package's own instance if there
+ * are none.
  *
  * @throws AlliumError `provider.key_missing`, `provider.not_installed`, `provider.unsupported`
  */
@@ -17,9 +17,11 @@ export async function loadProvider(provider: string, env: Env, load: Import): Pr
   })
   const created = credentials === undefined ? instance(provider, exported) : factory(provider, exported)?.(credentials)
   if (isAiSdkProvider(created)) return created
+  const missing =
+    credentials === undefined ? 'no provider' : `no function that takes ${Object.keys(credentials).join(' and ')}`
   throw new AlliumError(
     'provider.unsupported',
-    `The package ${name} exports no provider. Pass one to createResolver({ providers: { "${provider}": … } }).`,
+    `The package ${name} exports ${missing}. Pass a provider to createResolver({ providers: { "${provider}": … } }).`,
   )
 }
 
@@ -82,13 +84,15 @@ function isMissing(error: unknown, name: string): boolean {
   return isNotFound && new RegExp(`['"]${name}['"]`).test(String(message))
 }
 
-/** Finds `createOpenAI` for `openai`, `createGoogleGenerativeAI` for `google`. */
+/** Finds `createOpenAI` for `openai`, `createGoogleGenerativeAI` for `google`, `createVertex` for `google-vertex`. */
 function factory(provider: string, exported: Record<string, unknown>): ((options: object) => unknown) | undefined {
-  const prefix = `create${provider.replaceAll('-', '')}`
-  const entry = Object.entries(exported).find(
-    ([key, value]) => key.toLowerCase().startsWith(prefix) && typeof value === 'function',
-  )
-  return entry?.[1] as ((options: object) => unknown) | undefined
+  const functions = Object.entries(exported).filter(([, value]) => typeof value === 'function')
+  const [, last = provider] = provider.split('-')
+  for (const name of [provider.replaceAll('-', ''), last]) {
+    const found = functions.find(([key]) => key.toLowerCase().startsWith(`create${name}`))
+    if (found !== undefined) return found[1] as (options: object) => unknown
+  }
+  return undefined
 }
 
 function instance(provider: string, exported: Record<string, unknown>): unknown {
