@@ -3,6 +3,8 @@ import type { AiSdkModel, PartReader } from './ai-sdk-model.ts'
 import { callOptions } from './call-options.ts'
 import { withAdvice } from './error-advice.ts'
 import { failure } from './failure.ts'
+import { answerStart } from './foreign-parts.ts'
+import { Origin, type StreamedPart } from './origin.ts'
 import { ProviderTools } from './provider-tools.ts'
 import { StreamParts } from './stream-parts.ts'
 
@@ -18,8 +20,11 @@ export async function* streamAiSdk(
     const options = await callOptions(model, request, tools)
     reader = (await model.doStream(options as never)).stream.getReader()
     const parts = new StreamParts(model, tools)
-    for (let read = await reader.read(); !read.done; read = await reader.read())
-      for (const chunk of parts.chunks(read.value)) yield chunk
+    const origin = new Origin(model)
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const part = read.value as StreamedPart
+      if (part.kind !== answerStart) for (const chunk of parts.chunks(origin.sign(part))) yield chunk
+    }
     for (const chunk of parts.end()) yield chunk
   } catch (error) {
     throw failure(withAdvice(error, model), request.signal)
