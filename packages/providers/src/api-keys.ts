@@ -88,9 +88,11 @@ export function credentialsOf(
   const prefix = prefixes.get(provider) ?? name
   const variable = `${prefix}_API_KEY`
   const { baseURL = [], ...more } = moreVariables.get(provider) ?? {}
-  const addresses = [...new Set([`${prefix}_BASE_URL`, `${name}_BASE_URL`])]
-  checkSameUrl(provider, env, addresses)
-  const found = read(env, { apiKey: [variable], ...more, baseURL: [...addresses, ...baseURL] })
+  const addresses = [`${prefix}_BASE_URL`, `${name}_BASE_URL`] as const
+  checkSame(env, addresses)
+  const found: Credentials = {}
+  for (const [setting, names] of Object.entries({ apiKey: [variable], ...more, baseURL: [...addresses, ...baseURL] }))
+    for (const one of names) if (env[one]?.trim()) found[setting] ??= env[one]
   if (found.apiKey === undefined && keyed.includes(provider))
     throw new AlliumError(
       'provider.key_missing',
@@ -100,25 +102,8 @@ export function credentialsOf(
   return Object.keys(found).length === 0 ? undefined : found
 }
 
-/** A blank variable counts as unset. */
-function read(env: Env, variables: Variables): Credentials {
-  const values = Object.entries(variables).map(([setting, names]) => [
-    setting,
-    names.map((name) => env[name]).find((value) => value?.trim()),
-  ])
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined))
-}
-
-function checkSameUrl(provider: string, env: Env, names: readonly string[]): void {
-  const given = names.filter((name) => env[name]?.trim())
-  if (new Set(given.map((name) => env[name])).size > 1) throw twoAddresses(provider, given)
-}
-
-/** The error for variables that differ, because prompts would go past the address that is not used. */
-export function twoAddresses(provider: string, variables: readonly string[]): AlliumError {
-  return new AlliumError(
-    'provider.unsupported',
-    `The provider "${provider}" has two addresses: ${variables.join(' and ')} differ. Unset one of them.`,
-    { details: { provider, variables } },
-  )
+/** Rejects two addresses, because prompts would go past the one that is not used. */
+export function checkSame(env: Env, [first, second]: readonly [string, string]): void {
+  if (!env[first]?.trim() || !env[second]?.trim() || env[first] === env[second]) return
+  throw new AlliumError('provider.unsupported', `${first} and ${second} differ. Unset one of them.`)
 }

@@ -5,8 +5,7 @@ import type { AiSdkModel } from './ai-sdk-model.ts'
 const rules: readonly [RegExp, RegExp][] = [
   [/mistral|ministral|magistral|mixtral|codestral|devstral|pixtral/i, /^[a-z0-9]{9}$/i],
   [/anthropic|claude|bedrock/i, /^[\w-]{1,64}$/],
-  [/^(openai|azure)\.chat/, /^.{1,40}$/],
-  [/^(openai|azure)\./, /^.{1,64}$/],
+  [/^(openai|azure)\./, /^.{1,40}$/],
 ]
 
 /**
@@ -36,12 +35,10 @@ function freeName(id: string, taken: Set<string>): string {
   return name
 }
 
-/** Returns nine letters and digits, which every API takes: two FNV-1a hashes. */
+/** Returns nine letters and digits of a FNV-1a hash, which every API takes. */
 function shortHash(text: string): string {
-  const hash = (seed: number) => {
-    let value = seed
-    for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
-    return (value >>> 0).toString(36).padStart(7, '0')
-  }
-  return hash(0x811c9dc5).slice(-5) + hash(0x1b873593).slice(-4)
+  let hash = 0xcbf29ce484222325n
+  for (let at = 0; at < text.length; at++)
+    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(at))) * 0x100000001b3n)
+  return hash.toString(36).padStart(9, '0').slice(-9)
 }

@@ -64,6 +64,6 @@ function withoutFileId(part: Part, reader: Reader): Part {
 
 function note({ mediaType }: ImagePart | FilePart, why: string, { warnings }: Reader): Part {
   const text = `[${mediaType}: ${why}]`
-  warnings.push({ type: 'unsupported', feature: 'file', message: `The model gets a note in place of a file: ${text}` })
+  warnings.push({ type: 'unsupported', feature: 'file', message: `A file is sent as the note ${text}` })
   return { type: 'text', text }
 }

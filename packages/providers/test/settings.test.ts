@@ -50,7 +50,7 @@ describe('a setting in the environment', () => {
 
   it.each([
     ['google/m', { GOOGLE_GENERATIVE_AI_BASE_URL: gateway, GOOGLE_BASE_URL: 'http://other' }],
-    ['ollama/m', { OLLAMA_BASE_URL: gateway, OLLAMA_HOST: 'gpu.lan' }],
+    ['ollama/m', { OLLAMA_HOST: 'gpu.lan', OLLAMA_BASE_URL: gateway }],
   ])('that contradicts another one is rejected: %s', async (ref, variables) => {
     const env = { GOOGLE_GENERATIVE_AI_API_KEY: 'secret', ...variables }
     await expect(settingsFor(ref, env)).rejects.toMatchObject({
