@@ -81,6 +81,7 @@ const readOptions = layerOptions<BudgetOptions>('guard:budget', {
     output: option.required(option.number({ from: 0 }), 'USD for a million tokens'),
     cachedInput: option.number({ from: 0 }),
     cacheWrite: option.number({ from: 0 }),
+    cacheWriteHour: option.number({ from: 0 }),
   }),
   lease: option.number({ above: 0 }),
   estimate: option.fn,
