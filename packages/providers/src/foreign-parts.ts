@@ -34,7 +34,10 @@ interface Reader {
 }
 
 function readable(part: Part, reader: Reader): Part[] {
-  const { providerMetadata, ...plain } = part
+  const { providerMetadata, ...unmarked } = part
+  // Layers set this mark, and gateways to Claude take it, too.
+  const cacheControl = providerMetadata?.anthropic?.cacheControl
+  const plain: Part = cacheControl ? { ...unmarked, providerMetadata: { anthropic: { cacheControl } } } : unmarked
   const isOwn = reader.origin.wrote(providerMetadata, plain.type === 'custom' ? plain.kind : undefined)
   if (plain.type === 'custom') return isOwn && plain.kind !== answerStart ? [part] : []
   if (plain.type === 'tool-result') return reader.dropped.has(plain.callId) ? [] : [part]

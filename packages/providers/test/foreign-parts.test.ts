@@ -83,6 +83,17 @@ describe('an answer of another provider', () => {
     ])
   })
 
+  it('keeps the mark of a cache that a layer set, for a gateway to Claude', async () => {
+    const anthropic = { cacheControl: { type: 'ephemeral' }, signature: 's' }
+    const content: Part[] = [{ type: 'text', text: 'a', providerMetadata: { anthropic } }]
+    const { prompt }: { prompt?: unknown } = await optionsFor(
+      { messages: [{ role: 'assistant', content }] },
+      of('openrouter'),
+    )
+    const providerOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } }
+    expect(prompt).toEqual([{ role: 'assistant', content: [{ type: 'text', text: 'a', providerOptions }] }])
+  })
+
   it('is left out if nothing of it can be read', async () => {
     const custom = { type: 'custom', kind: 'anthropic.fallback' }
     expect(await handedOver(of('anthropic.messages', [custom]), of('xai.responses'))).toEqual([])

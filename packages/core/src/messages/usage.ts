@@ -25,16 +25,16 @@ const optionalCounts = ['cachedInputTokens', 'cacheWriteTokens', 'cacheWriteHour
 
 /** Returns a usage with every count 0, to add to. */
 export function noUsage(): Usage {
-  return { inputTokens: 0, outputTokens: 0, calls: 0 }
+  return cleanUsage({}, 0)
 }
 
 /** Normalizes a provider's usage to non-negative safe integers, so that no sum is infinite. A missing or invalid count becomes 0. */
-export function cleanUsage(given: Partial<Usage> | undefined, calls: number): Usage {
-  const usage: Usage = { inputTokens: count(given?.inputTokens), outputTokens: count(given?.outputTokens), calls }
-  for (const name of optionalCounts) if (given?.[name] !== undefined) usage[name] = count(given[name])
-  const cost = given?.reportedCost
+export function cleanUsage(given: Partial<Usage> = {}, calls: number): Usage {
+  const usage: Usage = { inputTokens: count(given.inputTokens), outputTokens: count(given.outputTokens), calls }
+  for (const name of optionalCounts) if (given[name] !== undefined) usage[name] = count(given[name])
+  const cost = given.reportedCost
   if (cost !== undefined && cost >= 0 && Number.isFinite(cost)) usage.reportedCost = cost
-  if (given?.estimated === true) usage.estimated = true
+  if (given.estimated === true) usage.estimated = true
   return usage
 }
 

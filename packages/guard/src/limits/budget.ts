@@ -46,7 +46,7 @@ export interface BudgetOptions<Name extends string = string> {
   warnAt?: number | undefined
   /** Where spending is counted. Several processes share one ledger. @default that of the agent's store, else memoryLedger() */
   ledger?: Ledger | undefined
-  /** Your own prices; they override the public list. Ollama models are free unless they are listed here. */
+  /** Your own prices; they override the provider's own figure and the public list. Ollama models are free unless they are listed here. */
   prices?: Prices | undefined
   /** The price of a model without a known price, in USD per million tokens. @default { input: 3, output: 15 } */
   fallbackPrice?: Price | undefined
