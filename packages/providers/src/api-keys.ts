@@ -58,15 +58,8 @@ const moreVariables = new Map<string, Variables>([
     },
   ],
   ['azure', { resourceName: ['AZURE_RESOURCE_NAME'] }],
-  [
-    'google-vertex',
-    {
-      apiKey: ['GOOGLE_VERTEX_API_KEY'],
-      project: ['GOOGLE_VERTEX_PROJECT'],
-      location: ['GOOGLE_VERTEX_LOCATION'],
-    },
-  ],
-  ['togetherai', { apiKey: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'] }],
+  ['google-vertex', { project: ['GOOGLE_VERTEX_PROJECT'], location: ['GOOGLE_VERTEX_LOCATION'] }],
+  ['togetherai', { apiKey: ['TOGETHER_AI_API_KEY'] }],
 ])
 type Variables = Record<string, readonly string[]>
 
@@ -87,11 +80,12 @@ export function credentialsOf(
   const name = provider.toUpperCase().replaceAll('-', '_')
   const prefix = prefixes.get(provider) ?? name
   const variable = `${prefix}_API_KEY`
-  const { baseURL = [], ...more } = moreVariables.get(provider) ?? {}
+  const { apiKey = [], baseURL = [], ...more } = moreVariables.get(provider) ?? {}
   const addresses = [`${prefix}_BASE_URL`, `${name}_BASE_URL`] as const
   checkSame(env, addresses)
+  const variables = { apiKey: [variable, ...apiKey], baseURL: [...addresses, ...baseURL], ...more }
   const found: Credentials = {}
-  for (const [setting, names] of Object.entries({ apiKey: [variable], ...more, baseURL: [...addresses, ...baseURL] }))
+  for (const [setting, names] of Object.entries(variables))
     for (const one of names) if (env[one]?.trim()) found[setting] ??= env[one]
   if (found.apiKey === undefined && keyed.includes(provider))
     throw new AlliumError(

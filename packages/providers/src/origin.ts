@@ -42,6 +42,5 @@ export interface StreamedPart {
 
 /** Whether only the provider itself can read a part, also without metadata. */
 function isPrivate({ type, providerExecuted }: StreamedPart): boolean {
-  if (type === 'tool-call') return providerExecuted === true
-  return ['reasoning-start', 'reasoning-file', 'custom', 'file'].includes(type)
+  return providerExecuted === true || ['reasoning-start', 'reasoning-file', 'custom', 'file'].includes(type)
 }

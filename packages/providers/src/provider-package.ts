@@ -17,11 +17,9 @@ export async function loadProvider(provider: string, env: Env, load: Import): Pr
   })
   const created = credentials === undefined ? instance(provider, exported) : factory(provider, exported)?.(credentials)
   if (isAiSdkProvider(created)) return created
-  const missing =
-    credentials === undefined ? 'no provider' : `no function that takes ${Object.keys(credentials).join(' and ')}`
   throw new AlliumError(
     'provider.unsupported',
-    `The package ${name} exports ${missing}. Pass a provider to createResolver({ providers: { "${provider}": … } }).`,
+    `The package ${name} exports no provider that takes ${Object.keys(credentials ?? {}).join(' and ') || 'its defaults'}. Pass one to createResolver({ providers: { "${provider}": … } }).`,
   )
 }
 
@@ -86,13 +84,9 @@ function isMissing(error: unknown, name: string): boolean {
 
 /** Finds `createOpenAI` for `openai`, `createGoogleGenerativeAI` for `google`, `createVertex` for `google-vertex`. */
 function factory(provider: string, exported: Record<string, unknown>): ((options: object) => unknown) | undefined {
-  const functions = Object.entries(exported).filter(([, value]) => typeof value === 'function')
-  const [, last = provider] = provider.split('-')
-  for (const name of [provider.replaceAll('-', ''), last]) {
-    const found = functions.find(([key]) => key.toLowerCase().startsWith(`create${name}`))
-    if (found !== undefined) return found[1] as (options: object) => unknown
-  }
-  return undefined
+  const name = new RegExp(`^create(${provider.replaceAll('-', '')}|${provider.split('-').at(-1)})`, 'i')
+  const entry = Object.entries(exported).find(([key, value]) => name.test(key) && typeof value === 'function')
+  return entry?.[1] as ((options: object) => unknown) | undefined
 }
 
 function instance(provider: string, exported: Record<string, unknown>): unknown {

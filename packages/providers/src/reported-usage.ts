@@ -4,23 +4,20 @@ import type { FinishPart } from './finish.ts'
 
 /** Returns what packages report beside the AI SDK's own counts: the cost, and the cache writes that are kept for an hour. */
 export function reportedUsage({ usage = {}, providerMetadata = {} }: FinishPart, model: AiSdkModel): Partial<Usage> {
-  const { openrouter, llmgateway, perplexity, gateway, xai, anthropic, bedrock } = providerMetadata as Metadata
+  const { openrouter, llmgateway, perplexity, xai, anthropic, bedrock } = providerMetadata as Metadata
   const raw = (usage.raw ?? {}) as RawUsage
   const cost =
     withOwnKey(openrouter?.usage?.cost ?? (model.provider.startsWith('openrouter') ? raw.cost : undefined), raw) ??
     llmgateway?.usage?.cost ??
     perplexity?.cost?.totalCost ??
-    gateway?.cost ??
-    (xai?.costInUsdTicks && xai.costInUsdTicks / ticksPerUsd)
+    (xai?.costInUsdTicks && xai.costInUsdTicks / 10_000_000_000)
   const hourDetail = bedrock?.usage?.cacheDetails?.find(({ ttl }) => ttl === '1h')
   const hours = anthropic?.usage?.cache_creation?.ephemeral_1h_input_tokens ?? hourDetail?.inputTokens
   return {
-    ...(cost !== undefined && { reportedCost: Number(cost) }),
+    ...(cost !== undefined && { reportedCost: cost }),
     ...(hours && { cacheWriteHourTokens: hours }),
   }
 }
-
-const ticksPerUsd = 10_000_000_000
 
 /** If OpenRouter used your key of a provider, its cost is only its fee, and the provider charges you the rest. */
 function withOwnKey(cost: number | undefined, { is_byok, cost_details }: RawUsage): number | undefined {
@@ -37,7 +34,6 @@ interface Metadata {
   openrouter?: { usage?: { cost?: number } }
   llmgateway?: { usage?: { cost?: number } }
   perplexity?: { cost?: { totalCost?: number | null } | null }
-  gateway?: { cost?: string | number }
   xai?: { costInUsdTicks?: number }
   anthropic?: { usage?: { cache_creation?: { ephemeral_1h_input_tokens?: number } | null } | null }
   bedrock?: { usage?: { cacheDetails?: { ttl: string; inputTokens: number }[] } }

@@ -83,6 +83,32 @@ describe('an answer of another provider', () => {
     ])
   })
 
+  it('is readable in the middle of a turn, too, after a call of a tool', async () => {
+    const step = [
+      { type: 'custom', kind: 'anthropic.message_start', providerMetadata: { anthropic: { id: 'msg_1' } } },
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
+      { type: 'reasoning-end', id: 'r', providerMetadata: { anthropic: { signature: 's' } } },
+      { type: 'tool-call', toolCallId: 'toolu_1', toolName: 'now', input: '{}' },
+    ]
+    const calls = { ...finishV3, finishReason: { unified: 'tool-calls', raw: 'tool_use' } }
+    const claude = written('v4', [...step, calls], { provider: 'anthropic.messages' })
+    const mistral = of('mistral.chat')
+    const now = { name: 'now', description: 'n', jsonSchema: { type: 'object' }, execute: () => 'noon' }
+    const agent = new Agent({ model: fromAiSdk(claude), tools: [now] })
+    agent.use('model', (ctx, next) => {
+      if (ctx.stepIndex === 1) ctx.setModel(fromAiSdk(mistral))
+      return next()
+    })
+    expect((await agent.run('Hi')).text).toBe('Fine.')
+    const toolCallId = expect.stringMatching(/^[a-z0-9]{9}$/)
+    expect(sent(mistral).prompt).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', content: [{ type: 'tool-call', toolCallId }] },
+      { role: 'tool', content: [{ type: 'tool-result', toolCallId }] },
+    ])
+  })
+
   it('keeps the mark of a cache that a layer set, for a gateway to Claude', async () => {
     const anthropic = { cacheControl: { type: 'ephemeral' }, signature: 's' }
     const content: Part[] = [{ type: 'text', text: 'a', providerMetadata: { anthropic } }]

@@ -27,7 +27,6 @@ describe('what a provider reports beside its counts', () => {
     ],
     ['llmgateway', {}, { llmgateway: { usage: { cost: 0.003 } } }, 0.003],
     ['perplexity', {}, { perplexity: { cost: { totalCost: 0.004, requestCost: 0.001 } } }, 0.004],
-    ['gateway', {}, { gateway: { cost: '0.005' } }, 0.005],
     ['xai.responses', {}, { xai: { costInUsdTicks: 37_756_000 } }, 0.0037756],
   ])('is the cost of a call in USD: of %s %j %j', async (provider, raw, providerMetadata, cost) => {
     const finish = { ...finishV3, usage: { ...finishV3.usage, raw }, providerMetadata }

@@ -95,7 +95,7 @@ describe('a setting in the environment', () => {
   it('that a package cannot take is an error, which names it', async () => {
     await expect(settingsFor('acme/m', { ACME_BASE_URL: gateway }, 'other')).rejects.toMatchObject({
       code: 'provider.unsupported',
-      message: expect.stringContaining('no function that takes baseURL'),
+      message: expect.stringContaining('no provider that takes baseURL'),
     })
   })
 })
