@@ -67,9 +67,10 @@ const listNames = new Map([
   ['zhipu', 'zhipuai'],
 ])
 
-/** Returns provider and model as the list has them. The router of Hugging Face names another provider at the end of the model. */
+/** Returns provider and model as the list has them: Google's without their path, and those that the router of Hugging Face sends on. */
 function listedAs(model: string): { providerId?: string; modelId: string } {
-  const { providerId = '', modelId } = splitModelId(model)
+  const { providerId = '', modelId: given } = splitModelId(model)
+  const modelId = given.replace(/^(publishers\/\w+\/)?models\//, '')
   const [, routed, to] = /^(.+):([\w-]+)$/.exec(modelId) ?? []
   if (providerId === 'huggingface' && routed !== undefined) return { providerId: `huggingface_${to}`, modelId: routed }
   return providerId === '' ? { modelId } : { providerId: listNames.get(providerId) ?? providerId, modelId }

@@ -34,8 +34,9 @@ describe('the public list of prices', async () => {
       for (const modelId of models.flatMap(idsOf).filter(isAllowed)) {
         const price = calcPrice({ input_tokens: 1e5, output_tokens: 1e5 }, modelId, { providerId: id })
         const names = router.test(id) ? [id] : (packageNames[id] ?? [id])
+        const paths = id === 'google' ? [`google/models/${modelId}`, `vertex/publishers/google/models/${modelId}`] : []
         const routed = router.test(id) ? [`huggingface/${modelId}:${id.replace(router, '')}`] : []
-        for (const ref of [...names.map((name) => `${name}/${modelId}`), ...routed])
+        for (const ref of [...names.map((name) => `${name}/${modelId}`), ...paths, ...routed])
           expect(await costOf(ref, million), ref).toEqual(expectedCost(ref, price))
       }
     },
