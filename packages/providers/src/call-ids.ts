@@ -9,30 +9,25 @@ const rules: readonly [RegExp, RegExp][] = [
 ]
 
 /**
- * Returns a function that renames the ids that another model made and this one's API would reject. An id has the same new name in each
- * request, so that prompts stay cached.
+ * Returns new names for the ids that another model made and this one's API would reject. An id has the same new name in each request,
+ * so that prompts stay cached, and no other id has it.
  */
-export function callIdsFor(
+export function renamedIds(
   messages: readonly Message[],
   { provider, modelId }: Pick<AiSdkModel, 'provider' | 'modelId'>,
-): ((callId: string) => string) | undefined {
-  const rule = rules.find(([api]) => api.test(`${provider} ${modelId}`))?.[1]
-  if (rule === undefined) return undefined
-  const ids = messages.flatMap(({ content }) =>
-    typeof content === 'string' ? [] : content.flatMap((part) => ('callId' in part ? [part.callId] : [])),
-  )
-  const taken = new Set(ids.filter((id) => rule.test(id)))
+): Map<string, string> {
   const renamed = new Map<string, string>()
-  for (const id of ids) if (!rule.test(id) && !renamed.has(id)) renamed.set(id, freeName(id, taken))
-  return (callId) => renamed.get(callId) ?? callId
-}
-
-/** Takes a name that no other id has. */
-function freeName(id: string, taken: Set<string>): string {
-  let name = shortHash(id)
-  while (taken.has(name)) name = shortHash(`${id} ${name}`)
-  taken.add(name)
-  return name
+  const rule = rules.find(([api]) => api.test(`${provider} ${modelId}`))?.[1]
+  if (rule === undefined) return renamed
+  const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
+  const taken = new Set(parts.flatMap((part) => ('callId' in part ? [part.callId] : [])))
+  for (const id of [...taken].filter((one) => !rule.test(one))) {
+    let name = shortHash(id)
+    while (taken.has(name)) name = shortHash(`${id} ${name}`)
+    taken.add(name)
+    renamed.set(id, name)
+  }
+  return renamed
 }
 
 /** Returns nine letters and digits of a FNV-1a hash, which every API takes. */

@@ -1,6 +1,6 @@
 import type { FilePart, ImagePart, Message, ModelWarning, Part } from '@allium/core'
 import type { AiSdkModel } from './ai-sdk-model.ts'
-import { callIdsFor } from './call-ids.ts'
+import { renamedIds } from './call-ids.ts'
 import { Origin } from './origin.ts'
 
 /** The usage and id of an answer, in each answer of Anthropic's package. No later request needs it. */
@@ -15,8 +15,9 @@ export const answerStart = 'anthropic.message_start'
  */
 export function messagesFor(messages: readonly Message[], model: AiSdkModel, warnings: ModelWarning[]): Message[] {
   const reader: Reader = { model, origin: new Origin(model), dropped: new Set(), warnings }
-  const rename = callIdsFor(messages, model)
-  const renamed = (part: Part) => ('callId' in part && rename ? { ...part, callId: rename(part.callId) } : part)
+  const newIds = renamedIds(messages, model)
+  const renamed = (part: Part) =>
+    'callId' in part ? { ...part, callId: newIds.get(part.callId) ?? part.callId } : part
   return messages.map((message) => {
     const { role, content } = message
     if (typeof content === 'string') return message

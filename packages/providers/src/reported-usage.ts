@@ -13,10 +13,10 @@ export function reportedUsage({ usage = {}, providerMetadata = {} }: FinishPart,
     (xai?.costInUsdTicks && xai.costInUsdTicks / 10_000_000_000)
   const hourDetail = bedrock?.usage?.cacheDetails?.find(({ ttl }) => ttl === '1h')
   const hours = anthropic?.usage?.cache_creation?.ephemeral_1h_input_tokens ?? hourDetail?.inputTokens
-  return {
-    ...(cost !== undefined && { reportedCost: cost }),
-    ...(hours && { cacheWriteHourTokens: hours }),
-  }
+  const reported: Partial<Usage> = {}
+  if (cost !== undefined) reported.reportedCost = cost
+  if (hours) reported.cacheWriteHourTokens = hours
+  return reported
 }
 
 /** If OpenRouter used your key of a provider, its cost is only its fee, and the provider charges you the rest. */
