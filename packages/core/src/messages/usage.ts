@@ -25,7 +25,7 @@ const optionalCounts = ['cachedInputTokens', 'cacheWriteTokens', 'cacheWriteHour
 
 /** Returns a usage with every count 0, to add to. */
 export function noUsage(): Usage {
-  return cleanUsage({}, 0)
+  return { inputTokens: 0, outputTokens: 0, calls: 0 }
 }
 
 /** Normalizes a provider's usage to non-negative safe integers, so that no sum is infinite. A missing or invalid count becomes 0. */
