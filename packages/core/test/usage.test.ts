@@ -43,6 +43,13 @@ describe('usage', () => {
       { inputTokens: 9, outputTokens: 4, cachedInputTokens: 3, cacheWriteTokens: -1, reasoningTokens: 2 },
       { inputTokens: 9, outputTokens: 4, cachedInputTokens: 3, cacheWriteTokens: 0, reasoningTokens: 2 },
     ],
+    [
+      'cache writes of an hour, and a cost',
+      { inputTokens: 9, outputTokens: 4, cacheWriteTokens: 3, cacheWriteHourTokens: 2.5, reportedCost: 0.25 },
+      { inputTokens: 9, outputTokens: 4, cacheWriteTokens: 3, cacheWriteHourTokens: 2, reportedCost: 0.25 },
+    ],
+    ['a cost below zero', { inputTokens: 1, outputTokens: 1, reportedCost: -1 }, { inputTokens: 1, outputTokens: 1 }],
+    ['no cost', { inputTokens: 1, outputTokens: 1, reportedCost: Number.NaN }, { inputTokens: 1, outputTokens: 1 }],
     ['calls of its own', { inputTokens: 1, outputTokens: 1, calls: 99 }, { inputTokens: 1, outputTokens: 1 }],
   ])('of a provider is cleaned, and what is left out estimated: %s', async (_, usage, clean) => {
     const { result } = await turn([{ text: 'ok', usage }])

@@ -16,7 +16,7 @@ import { createPricing, createUnpricedWarning, type Prices } from '@allium/share
 import { usageRecords } from './usage-records.ts'
 
 export interface UsageOptions<Name extends string = string> {
-  /** Your own prices; they override the public list. Ollama models are free unless they are listed here. */
+  /** Your own prices; they override the provider's own figure and the public list. Ollama models are free unless they are listed here. */
   prices?: Prices | undefined
   /** Whether each physical call is also recorded with the topic `usage`, which invoicing reads from the store's outbox. @default false */
   record?: boolean | undefined

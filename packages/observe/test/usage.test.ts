@@ -50,6 +50,17 @@ describe('observe.usage', () => {
     expect(session.state['observe:usage:cost']).toBe(20)
   })
 
+  it("takes the provider's own figure for a call, and nothing for a model that is free by its name", async () => {
+    const usageOf = (reportedCost: number) => ({ text: 'a', usage: { inputTokens: 10, outputTokens: 5, reportedCost } })
+    const priced = scriptedModel([usageOf(0.25), usageOf(0.5)], { id: 'nobody/knows' })
+    const free = scriptedModel(['hi'], { id: 'openrouter/new/model:free' })
+    const session = new Agent({ model: priced }).use(usage()).session()
+    for (const model of [priced, priced, free]) await session.run('hello', { model })
+    expect(session.state['observe:usage:cost']).toBe(0.75)
+    expect(session.state['observe:usage:unpriced']).toBe(0)
+    expect(session.state['observe:usage:tokens'].reportedCost).toBe(0.75)
+  })
+
   it('logs a model whose price nobody knows, once', async () => {
     const lines: string[] = []
     const logger = { warn: (line: string) => void lines.push(line), error() {} }

@@ -3,58 +3,101 @@ import { AlliumError } from '@allium/core'
 /** Environment variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** The variable with each provider's key, as its own package names it. Other providers check their keys themselves. */
-const keyVariables: Record<string, string> = {
-  anthropic: 'ANTHROPIC_API_KEY',
-  azure: 'AZURE_API_KEY',
-  cerebras: 'CEREBRAS_API_KEY',
-  cohere: 'COHERE_API_KEY',
-  deepinfra: 'DEEPINFRA_API_KEY',
-  deepseek: 'DEEPSEEK_API_KEY',
-  fireworks: 'FIREWORKS_API_KEY',
-  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
-  groq: 'GROQ_API_KEY',
-  mistral: 'MISTRAL_API_KEY',
-  openai: 'OPENAI_API_KEY',
-  openrouter: 'OPENROUTER_API_KEY',
-  perplexity: 'PERPLEXITY_API_KEY',
-  xai: 'XAI_API_KEY',
-}
-
+/** Providers that need a key. */
+const keyed = [
+  'alibaba',
+  'anthropic',
+  'azure',
+  'baseten',
+  'cerebras',
+  'cohere',
+  'deepinfra',
+  'deepseek',
+  'fireworks',
+  'google',
+  'groq',
+  'huggingface',
+  'mistral',
+  'moonshotai',
+  'openai',
+  'openrouter',
+  'perplexity',
+  'togetherai',
+  'vercel',
+  'xai',
+]
 /** Providers whose package names are known, to detect typos. */
 export const knownProviders: readonly string[] = [
-  ...Object.keys(keyVariables),
+  ...keyed,
   'amazon-bedrock',
+  'gateway',
   'google-vertex',
   'ollama',
   'openai-compatible',
 ]
 
-/** The credentials of a provider. */
-export interface Credentials {
-  apiKey: string
-  baseURL?: string
-}
+/** The beginning of a provider's variables, where its package does not use the provider's name. */
+const prefixes = new Map([
+  ['gateway', 'AI_GATEWAY'],
+  ['google', 'GOOGLE_GENERATIVE_AI'],
+  ['moonshotai', 'MOONSHOT'],
+  ['togetherai', 'TOGETHER'],
+])
+
+/** More variables, by the setting of the package that takes the first one with a value. */
+const moreVariables = new Map<string, Variables>([
+  [
+    'amazon-bedrock',
+    {
+      apiKey: ['AWS_BEARER_TOKEN_BEDROCK'],
+      region: ['AWS_REGION'],
+      accessKeyId: ['AWS_ACCESS_KEY_ID'],
+      secretAccessKey: ['AWS_SECRET_ACCESS_KEY'],
+      sessionToken: ['AWS_SESSION_TOKEN'],
+      baseURL: ['AWS_ENDPOINT_URL_BEDROCK_RUNTIME', 'AWS_ENDPOINT_URL'],
+    },
+  ],
+  ['azure', { resourceName: ['AZURE_RESOURCE_NAME'] }],
+  ['google-vertex', { project: ['GOOGLE_VERTEX_PROJECT'], location: ['GOOGLE_VERTEX_LOCATION'] }],
+  ['togetherai', { apiKey: ['TOGETHER_AI_API_KEY'] }],
+])
+type Variables = Record<string, readonly string[]>
+
+/** The settings of a provider, as its package takes them. */
+export type Credentials = Partial<Record<string, string>>
 
 /**
- * Returns the key of a provider, and the base URL from `<PROVIDER>_BASE_URL` if set; undefined for a provider with an unknown variable.
+ * Returns the settings of a provider that are in the environment: its key, the base URL from `<PROVIDER>_BASE_URL`, and settings of its
+ * own, such as a region. Undefined if there are none.
  *
- * @throws AlliumError `provider.key_missing`, which names the variable
+ * @throws AlliumError `provider.key_missing`, which names the variable; `provider.unsupported` for two base URLs that differ
  */
 export function credentialsOf(
   provider: string,
   env: Env,
   packageName = `@ai-sdk/${provider}`,
 ): Credentials | undefined {
-  const variable = Object.hasOwn(keyVariables, provider) ? keyVariables[provider] : undefined
-  if (variable === undefined) return undefined
-  const apiKey = env[variable]
-  if (apiKey === undefined || apiKey.trim() === '')
+  const name = provider.toUpperCase().replaceAll('-', '_')
+  const prefix = prefixes.get(provider) ?? name
+  const variable = `${prefix}_API_KEY`
+  const { apiKey = [], baseURL = [], ...more } = moreVariables.get(provider) ?? {}
+  const addresses = [`${prefix}_BASE_URL`, `${name}_BASE_URL`] as const
+  checkSame(env, addresses)
+  const variables = { apiKey: [variable, ...apiKey], baseURL: [...addresses, ...baseURL], ...more }
+  const found: Credentials = {}
+  for (const [setting, names] of Object.entries(variables))
+    for (const one of names) if (env[one]?.trim()) found[setting] ??= env[one]
+  if (found.apiKey === undefined && keyed.includes(provider))
     throw new AlliumError(
       'provider.key_missing',
       `No key for the provider "${provider}": set the environment variable ${variable}. (Its package is ${packageName}.)`,
       { details: { provider, variable } },
     )
-  const baseURL = env[variable.replace(/_API_KEY$/, '_BASE_URL')]
-  return baseURL === undefined || baseURL === '' ? { apiKey } : { apiKey, baseURL }
+  return Object.keys(found).length === 0 ? undefined : found
+}
+
+/** Rejects two addresses, because prompts would go past the one that is not used. */
+export function checkSame(env: Env, [first, second]: readonly [string, string]): void {
+  if (!env[first]?.trim() || !env[second]?.trim() || env[first] === env[second]) return
+  throw new AlliumError('provider.unsupported', `${first} and ${second} differ. Unset one of them.`)
 }

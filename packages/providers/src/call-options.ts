@@ -1,6 +1,7 @@
 import type { ModelRequest, ResponseFormat, Settings, ToolChoice, ToolDef } from '@allium/core'
 import { type AiSdkModel, providerName } from './ai-sdk-model.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
+import { messagesFor } from './foreign-parts.ts'
 import { objectSchema } from './object-schema.ts'
 import { toPrompt } from './prompt.ts'
 import type { ProviderTools } from './provider-tools.ts'
@@ -16,7 +17,12 @@ export async function callOptions(
   const dialect = dialectOf(model)
   const { format, providerOptions } = formatFor(model, request.responseFormat)
   const options: Record<string, unknown> = {
-    prompt: toPrompt(request.messages, { model, dialect, tools, urls: await model.supportedUrls }),
+    prompt: toPrompt(messagesFor(request.messages, model, tools.warnings), {
+      model,
+      dialect,
+      tools,
+      urls: await model.supportedUrls,
+    }),
     abortSignal: request.signal,
     ...settingsOptions(model, request.settings, dialect, providerOptions),
   }

@@ -4,8 +4,8 @@ import { type AiSdkProvider, type Import, isAiSdkProvider } from './ai-sdk-provi
 import { credentialsOf, type Env, knownProviders } from './api-keys.ts'
 
 /**
- * Returns the provider of `@ai-sdk/<provider>`, created with the key from the environment; or the package's own instance if the
- * variable of its key is not known here.
+ * Returns the provider of `@ai-sdk/<provider>`, created with its settings in the environment; or the package's own instance if there
+ * are none.
  *
  * @throws AlliumError `provider.key_missing`, `provider.not_installed`, `provider.unsupported`
  */
@@ -19,7 +19,7 @@ export async function loadProvider(provider: string, env: Env, load: Import): Pr
   if (isAiSdkProvider(created)) return created
   throw new AlliumError(
     'provider.unsupported',
-    `The package ${name} exports no provider. Pass one to createResolver({ providers: { "${provider}": … } }).`,
+    `The package ${name} exports no provider that takes ${Object.keys(credentials ?? {}).join(' and ') || 'its defaults'}. Pass one to createResolver({ providers: { "${provider}": … } }).`,
   )
 }
 
@@ -82,12 +82,10 @@ function isMissing(error: unknown, name: string): boolean {
   return isNotFound && new RegExp(`['"]${name}['"]`).test(String(message))
 }
 
-/** Finds `createOpenAI` for `openai`, `createGoogleGenerativeAI` for `google`. */
+/** Finds `createOpenAI` for `openai`, `createGoogleGenerativeAI` for `google`, `createVertex` for `google-vertex`. */
 function factory(provider: string, exported: Record<string, unknown>): ((options: object) => unknown) | undefined {
-  const prefix = `create${provider.replaceAll('-', '')}`
-  const entry = Object.entries(exported).find(
-    ([key, value]) => key.toLowerCase().startsWith(prefix) && typeof value === 'function',
-  )
+  const name = new RegExp(`^create(${provider.replaceAll('-', '')}|${provider.split('-').at(-1)})`, 'i')
+  const entry = Object.entries(exported).find(([key, value]) => name.test(key) && typeof value === 'function')
   return entry?.[1] as ((options: object) => unknown) | undefined
 }
 

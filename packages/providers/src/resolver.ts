@@ -18,7 +18,7 @@ export type ProviderEntry = AiSdkProvider | Model | AiSdkModel | ModelFactory
 export interface ResolverOptions {
   /** Checked first, by the part of the string before the slash. With a bundler, list the providers that you use. */
   providers?: Readonly<Record<string, ProviderEntry>> | undefined
-  /** The source of keys, `<PROVIDER>_BASE_URL` and `OLLAMA_HOST`. @default process.env */
+  /** The source of keys, `<PROVIDER>_BASE_URL` and a cloud's own settings, such as `AWS_REGION`. @default process.env */
   env?: Env | undefined
   /** Imports a provider's package. @default import(), from this package and then from the program's directory */
   import?: Import | undefined

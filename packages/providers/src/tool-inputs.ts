@@ -26,6 +26,7 @@ export interface ToolCallPart {
 }
 
 interface OpenInput {
+  name: string
   json: string
   /** The deltas are not JSON, so only the whole call has the arguments. */
   opaque: boolean
@@ -43,9 +44,12 @@ export class ToolInputs {
   constructor(readonly tools: ProviderTools) {}
 
   start({ id, toolName, inputEncoding, providerExecuted, providerMetadata }: InputStartPart): ContentChunk[] {
-    if (this.#inputs.has(id)) throw duplicateId(id)
+    const open = this.#inputs.get(id)
+    // Some packages start a call twice.
+    if (open !== undefined && open.name === toolName && open.call === undefined) return []
+    if (open !== undefined) throw duplicateId(id)
     const opaque = inputEncoding === 'text' || this.tools.takesText(toolName)
-    this.#inputs.set(id, { json: '', opaque, providerExecuted: providerExecuted === true })
+    this.#inputs.set(id, { name: toolName, json: '', opaque, providerExecuted: providerExecuted === true })
     const start: ToolInputStart = { type: 'tool-input-start', callId: id, name: toolName }
     if (providerExecuted === true) start.providerExecuted = true
     if (providerMetadata !== undefined) start.providerMetadata = providerMetadata

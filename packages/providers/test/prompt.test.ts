@@ -30,7 +30,7 @@ describe('messages', () => {
   })
 
   it('an answer keeps its parts in order, with what the provider added', async () => {
-    const providerMetadata = { p: { sig: 's' } }
+    const providerMetadata = { acme: { sig: 's' } }
     const content: Part[] = [
       { type: 'reasoning', text: 'hm', providerMetadata },
       { type: 'text', text: '' },
@@ -75,7 +75,7 @@ describe('messages', () => {
   })
 
   it('a result carries what the provider added to its call', async () => {
-    const providerMetadata = { p: { group: 1 } }
+    const providerMetadata = { acme: { group: 1 } }
     const call: Part = { type: 'tool-call', callId: '1', name: 'add', args: {}, providerMetadata }
     const prompt = await promptFor([
       { role: 'assistant', content: [call] },
@@ -132,7 +132,7 @@ describe('messages', () => {
     ['v4', ['custom', 'text', 'reasoning-file']],
   ])('what only the provider knows goes back to %s as far as it knows such parts', async (version, types) => {
     const content: Part[] = [
-      { type: 'custom', kind: 'p.compaction', providerMetadata: { p: { item: 1 } } },
+      { type: 'custom', kind: 'acme.compaction', providerMetadata: { acme: { item: 1 } } },
       { type: 'text', text: 'a' },
       { type: 'file', data: 'AQID', mediaType: 'image/png', reasoning: true },
     ]

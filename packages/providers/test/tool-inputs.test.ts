@@ -17,10 +17,10 @@ const call = (id: string, input: string, more = {}) => ({
 
 describe('a tool call', () => {
   it('that only comes whole gets its start, delta and end', async () => {
-    expect(await chunksOf(call('1', '{"a":1}', { providerMetadata: { p: { s: 1 } } }))).toEqual([
-      { type: 'tool-input-start', callId: '1', name: 'add', providerMetadata: { p: { s: 1 } } },
+    expect(await chunksOf(call('1', '{"a":1}', { providerMetadata: { acme: { s: 1 } } }))).toEqual([
+      { type: 'tool-input-start', callId: '1', name: 'add', providerMetadata: { acme: { s: 1 } } },
       { type: 'tool-input-delta', callId: '1', delta: '{"a":1}' },
-      { type: 'tool-input-end', callId: '1', providerMetadata: { p: { s: 1 } } },
+      { type: 'tool-input-end', callId: '1', providerMetadata: { acme: { s: 1 } } },
     ])
   })
 
@@ -64,6 +64,11 @@ describe('a tool call', () => {
     expect(chunks[1]).toEqual({ type: 'tool-input-delta', callId: '1', delta: '"raw"' })
   })
 
+  it('that its package starts twice runs once', async () => {
+    const chunks = await chunksOf(start('1'), start('1'), delta('1', '{}'), end('1'), call('1', '{}'))
+    expect(chunks.map(({ type }) => type)).toEqual(['tool-input-start', 'tool-input-delta', 'tool-input-end'])
+  })
+
   it('that was cut by the length ends with what there is', async () => {
     const length = { ...finishV3, finishReason: { unified: 'length', raw: 'max_tokens' } }
     const chunks = await collect(fromAiSdk(written('v3', [start('1'), delta('1', '{"a"'), length])))
@@ -76,7 +81,7 @@ describe('a tool call', () => {
   it.each([
     ['other arguments than were streamed', [start('1'), delta('1', '{"a":1}'), call('1', '{"a":2}')]],
     ['the id of another call', [call('1', '{}'), call('1', '{"a":2}')]],
-    ['a start with the id of another call', [start('1'), start('1')]],
+    ['a start with the id of another call', [start('1'), { ...start('1'), toolName: 'subtract' }]],
   ])('with %s fails', async (_, parts) => {
     expect(await errorOf(...parts)).toMatchObject({ code: 'model.protocol' })
   })
@@ -107,7 +112,7 @@ describe('a tool call', () => {
 
   it('of which only the whole says that the provider ran it says so at its end', async () => {
     const chunks = await chunksOf(start('1'), delta('1', '{}'), end('1'), call('1', '{}', { providerExecuted: true }))
-    expect(chunks.at(-1)).toEqual({ type: 'tool-input-end', callId: '1', providerExecuted: true })
+    expect(chunks.at(-1)).toMatchObject({ type: 'tool-input-end', callId: '1', providerExecuted: true })
   })
 
   it.each([

@@ -15,7 +15,7 @@ export interface UsageDay {
   /** For example `2026-11-22`. */
   day: string
   runs: number
-  usage: Required<Omit<Usage, 'estimated'>>
+  usage: Record<(typeof usageColumns)[number], number>
   /** Whether some of it is estimated. */
   estimated: boolean
 }

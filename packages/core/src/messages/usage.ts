@@ -6,8 +6,12 @@ export interface Usage {
   cachedInputTokens?: number
   /** Part of `inputTokens` that was written to the provider's cache. */
   cacheWriteTokens?: number
+  /** Part of `cacheWriteTokens` that the provider keeps for an hour, at a higher price. */
+  cacheWriteHourTokens?: number
   /** Part of `outputTokens` that was spent on reasoning. */
   reasoningTokens?: number
+  /** What the provider itself charges, in USD. Absent if no call reported it. */
+  reportedCost?: number
   /** Physical calls to a provider, including retries, counted by the core. */
   calls: number
   /**
@@ -17,18 +21,20 @@ export interface Usage {
   estimated?: true
 }
 
+const optionalCounts = ['cachedInputTokens', 'cacheWriteTokens', 'cacheWriteHourTokens', 'reasoningTokens'] as const
+
 /** Returns a usage with every count 0, to add to. */
 export function noUsage(): Usage {
   return { inputTokens: 0, outputTokens: 0, calls: 0 }
 }
 
 /** Normalizes a provider's usage to non-negative safe integers, so that no sum is infinite. A missing or invalid count becomes 0. */
-export function cleanUsage(given: Partial<Usage> | undefined, calls: number): Usage {
-  const usage: Usage = { inputTokens: count(given?.inputTokens), outputTokens: count(given?.outputTokens), calls }
-  if (given?.cachedInputTokens !== undefined) usage.cachedInputTokens = count(given.cachedInputTokens)
-  if (given?.cacheWriteTokens !== undefined) usage.cacheWriteTokens = count(given.cacheWriteTokens)
-  if (given?.reasoningTokens !== undefined) usage.reasoningTokens = count(given.reasoningTokens)
-  if (given?.estimated === true) usage.estimated = true
+export function cleanUsage(given: Partial<Usage> = {}, calls: number): Usage {
+  const usage: Usage = { inputTokens: count(given.inputTokens), outputTokens: count(given.outputTokens), calls }
+  for (const name of optionalCounts) if (given[name] !== undefined) usage[name] = count(given[name])
+  const cost = given.reportedCost
+  if (cost !== undefined && cost >= 0 && Number.isFinite(cost)) usage.reportedCost = cost
+  if (given.estimated === true) usage.estimated = true
   return usage
 }
 
@@ -37,11 +43,8 @@ export function addUsage(total: Usage, more: Readonly<Usage>): void {
   total.inputTokens += more.inputTokens
   total.outputTokens += more.outputTokens
   total.calls += more.calls
-  if (more.cachedInputTokens !== undefined)
-    total.cachedInputTokens = (total.cachedInputTokens ?? 0) + more.cachedInputTokens
-  if (more.cacheWriteTokens !== undefined)
-    total.cacheWriteTokens = (total.cacheWriteTokens ?? 0) + more.cacheWriteTokens
-  if (more.reasoningTokens !== undefined) total.reasoningTokens = (total.reasoningTokens ?? 0) + more.reasoningTokens
+  for (const name of [...optionalCounts, 'reportedCost'] as const)
+    if (more[name] !== undefined) total[name] = (total[name] ?? 0) + more[name]
   if (more.estimated === true) total.estimated = true
 }
 

@@ -46,7 +46,7 @@ export interface BudgetOptions<Name extends string = string> extends LimitOption
   warnAt?: number | undefined
   /** Where spending is counted. Several processes share one ledger. @default that of the agent's store, else memoryLedger() */
   ledger?: Ledger | undefined
-  /** Your own prices; they override the public list. Ollama models are free unless they are listed here. */
+  /** Your own prices; they override the provider's own figure and the public list. Ollama models are free unless they are listed here. */
   prices?: Prices | undefined
   /** The price of a model without a known price, in USD per million tokens. @default { input: 3, output: 15 } */
   fallbackPrice?: Price | undefined
@@ -79,6 +79,7 @@ const readOptions = limitOptions<BudgetOptions>('guard:budget', {
     output: option.required(option.number({ from: 0 }), 'USD for a million tokens'),
     cachedInput: option.number({ from: 0 }),
     cacheWrite: option.number({ from: 0 }),
+    cacheWriteHour: option.number({ from: 0 }),
   }),
   lease: option.number({ above: 0 }),
   estimate: option.fn,

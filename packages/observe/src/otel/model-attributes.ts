@@ -24,5 +24,5 @@ const providers = new Map([
   ['azure', 'azure.ai.openai'],
   ['mistral', 'mistral_ai'],
   ['xai', 'x_ai'],
-  ['moonshot', 'moonshot_ai'],
+  ['moonshotai', 'moonshot_ai'],
 ])

@@ -4,6 +4,7 @@ import { trace as api, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import * as semconv from '@opentelemetry/semantic-conventions/incubating'
 import { describe, expect, it } from 'vitest'
 import { leaves, lingers } from '../../../testing/test/late.ts'
+import { modelAttributes } from '../../src/otel/model-attributes.ts'
 import { names } from '../../src/otel/names.ts'
 import { type TraceOptions, trace } from '../../src/otel.ts'
 import { calling, decide, scene, tool } from '../scene.ts'
@@ -66,6 +67,16 @@ const oneSubAgent = `invoke_agent desk
   chat model`
 
 describe('observe trace', () => {
+  it.each([
+    ['moonshotai/kimi-k2', 'moonshot_ai'],
+    ['xai/grok-4', 'x_ai'],
+    ['google/gemini-3-pro', 'gcp.gemini'],
+    ['amazon-bedrock/nova', 'aws.bedrock'],
+    ['anthropic/claude-sonnet-4-6', 'anthropic'],
+  ])('names the provider of %s as the conventions do', (id, name) => {
+    expect(modelAttributes(id)[names.provider]).toBe(name)
+  })
+
   it('makes a span for the turn, with one for each model call and tool call inside', async () => {
     const { session, tree, spans } = traced()
     await session.run('go')

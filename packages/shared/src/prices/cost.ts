@@ -8,6 +8,8 @@ export interface Price {
   cachedInput?: number
   /** Input tokens written to the provider's cache. @default input */
   cacheWrite?: number
+  /** Input tokens written to the provider's cache for an hour. @default twice the input, as Anthropic and Bedrock charge it */
+  cacheWriteHour?: number
 }
 
 /** Returns the cost in USD at a price. Cached tokens are part of the input tokens. */
@@ -21,6 +23,7 @@ export interface Rates {
   output: Rate
   cachedInput?: Rate
   cacheWrite?: Rate
+  cacheWriteHour?: Rate
   /** USD per call, in addition to its tokens. */
   perCall?: number
 }
@@ -29,13 +32,17 @@ export interface Rates {
 type Rate = number | { base: number; tiers: readonly { start: number; price: number }[] }
 
 export function costOfRates(
-  { input, output, cachedInput = input, cacheWrite = input, perCall = 0 }: Rates,
+  { input, output, cachedInput = input, cacheWrite = input, cacheWriteHour, perCall = 0 }: Rates,
   usage: Usage,
 ): number {
-  const { fresh, read, written } = inputOf(usage)
+  const { fresh, read, written, writtenForHour } = inputOf(usage)
   const costOf = (tokens: number, rate: Rate) => tokens * rateOf(rate, usage.inputTokens)
   const microUsd =
-    costOf(fresh, input) + costOf(read, cachedInput) + costOf(written, cacheWrite) + costOf(usage.outputTokens, output)
+    costOf(fresh, input) +
+    costOf(read, cachedInput) +
+    costOf(written, cacheWrite) +
+    (cacheWriteHour === undefined ? 2 * costOf(writtenForHour, input) : costOf(writtenForHour, cacheWriteHour)) +
+    costOf(usage.outputTokens, output)
   return microUsd / 1_000_000 + perCall * usage.calls
 }
 
@@ -45,8 +52,9 @@ function rateOf(rate: Rate, inputTokens: number): number {
 }
 
 /** Splits the input; its parts never exceed the total. */
-function inputOf({ inputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 }: Usage) {
+function inputOf({ inputTokens, cachedInputTokens = 0, cacheWriteTokens = 0, cacheWriteHourTokens = 0 }: Usage) {
   const read = Math.min(cachedInputTokens, inputTokens)
-  const written = Math.min(cacheWriteTokens, inputTokens - read)
-  return { fresh: inputTokens - read - written, read, written }
+  const allWritten = Math.min(cacheWriteTokens, inputTokens - read)
+  const writtenForHour = Math.min(cacheWriteHourTokens, allWritten)
+  return { fresh: inputTokens - read - allWritten, read, written: allWritten - writtenForHour, writtenForHour }
 }

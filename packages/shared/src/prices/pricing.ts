@@ -10,7 +10,13 @@ import { publicList } from './public-list.ts'
  */
 export type Prices = Readonly<Record<string, Price>> | ((model: string, usage: Usage) => number | undefined)
 
-const priceKeys: KeysOf<Price> = { input: true, output: true, cachedInput: true, cacheWrite: true }
+const priceKeys: KeysOf<Price> = {
+  input: true,
+  output: true,
+  cachedInput: true,
+  cacheWrite: true,
+  cacheWriteHour: true,
+}
 
 /**
  * Returns the cost of a model's usage in USD; undefined if its price is unknown. A call without tokens, which failed before its first
@@ -19,7 +25,8 @@ const priceKeys: KeysOf<Price> = { input: true, output: true, cachedInput: true,
 export type CostOf = (model: string, usage: Usage) => Promise<number | undefined>
 
 /**
- * Creates pricing from the given prices, then from the list of @pydantic/genai-prices, which is bundled and needs no network.
+ * Creates pricing from the given prices, then from the provider's own figure, then from the list of @pydantic/genai-prices, which is
+ * bundled and needs no network.
  * Ollama models are free unless the given prices include them. The list begins to load immediately, so that calls do not wait for it.
  *
  * @example
@@ -31,9 +38,10 @@ export function createPricing(prices: Prices = {}): CostOf {
     checkOptions(price ?? null, priceKeys, `The price of "${model}"`, 'layer.config')
   list.load().catch(() => {}) // fails again, and reports it, when it is used
   return async (model, usage) => {
-    if (usage.inputTokens + usage.outputTokens === 0) return 0
+    if (usage.inputTokens + usage.outputTokens === 0) return usage.reportedCost ?? 0
     const price = typeof prices === 'function' ? prices(model, usage) : fromTable(prices, model, usage)
     if (price !== undefined) return price
+    if (usage.reportedCost !== undefined) return usage.reportedCost
     if (splitModelId(model).providerId === 'ollama') return 0
     const rates = await list.rates(model)
     return rates && costOfRates(rates, usage)

@@ -112,7 +112,7 @@ export class Reading {
 function truncated({ id }: Model): AlliumError {
   return new AlliumError(
     'model.truncated',
-    `The model "${id}" sent no finish, so the answer is incomplete. Retry it with model.retry.`,
+    `The model "${id}" sent no finish: its answer is incomplete. Use model.retry.`,
     { details: { model: id } },
   )
 }
