@@ -30,4 +30,4 @@ export type { ReadUntrustedSchema, UntrustedSchema, Validate } from './ports/val
 export { interruptedTurn } from './session/scope/savepoints.ts'
 export { heldLease } from './session/scope/writer-of.ts'
 export { contentKinds, type DisplayText } from './stream/transforms.ts'
-export { resultOf } from './tool/tool-result.ts'
+export { resultOf, resultText } from './tool/tool-result.ts'

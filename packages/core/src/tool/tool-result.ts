@@ -63,6 +63,12 @@ export function resultOf(callId: string, value: unknown, lost?: Parameters<typeo
   return { callId, content: serialize(value, lost), value, status: 'ok' }
 }
 
+/** Returns the content of a result as one text. Each part begins a line, so that two texts do not become one word. */
+export function resultText(content: string | readonly Part[]): string {
+  if (typeof content === 'string') return content
+  return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n')
+}
+
 export function errorResult(callId: string, content: string, error?: unknown): ToolResult {
   const result: ToolResult = { callId, content, isError: true, status: 'error' }
   if (error !== undefined) result.error = error

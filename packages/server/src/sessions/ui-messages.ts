@@ -1,4 +1,5 @@
 import type { DisplayTransform, Message, Part, PendingCall, ToolResultPart } from '@allium/core'
+import { base64Of, resultText } from '@allium/core/internal'
 import type { HistoryEntry } from '../request/read-history.ts'
 
 /** A message in the format of the AI SDK's `useChat`: https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message */
@@ -89,7 +90,7 @@ function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, states
   if (pendingCall !== undefined) return [approvalPart(pendingCall, resumedCalls)]
   const result = results.get(toolCallId)
   if (result === undefined) return [{ ...call, state: 'input-available', input: args }]
-  const text = textOf(result)
+  const text = resultText(result.content)
   if (result.isError === true) return [{ ...call, state: 'output-error', input: args, errorText: text }]
   return [{ ...call, state: 'output-available', input: args, output: text }]
 }
@@ -110,17 +111,6 @@ export function fileUrl({ data, mediaType }: { data: Uint8Array | URL | string; 
   if (data instanceof URL) return data.href
   const base64 = typeof data === 'string' ? data : base64Of(data)
   return /^[a-z][a-z0-9+.-]*:/i.test(base64) ? base64 : `data:${mediaType};base64,${base64}`
-}
-
-function base64Of(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += String.fromCharCode(byte)
-  return btoa(text)
-}
-
-function textOf({ content }: { content: string | readonly Part[] }): string {
-  if (typeof content === 'string') return content
-  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 }
 
 /** A chunk of a UI message stream: https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol */
