@@ -77,13 +77,14 @@ describe.each(kinds)('tools.mcp over %s', (kind) => {
     expect(tools[0]).toMatchObject({ description: 'Adds two numbers', jsonSchema: { required: ['a', 'b'] } })
   })
 
-  it('gives texts, images, audio and resources as parts', async () => {
+  it('gives texts, images, audio and resources as parts, and text files as text', async () => {
     const { call } = agentWith(await serverOf(kind))
     expect((await call('media'))?.content).toEqual([
       { type: 'text', text: 'Here:' },
       { type: 'image', data: 'aW1n', mediaType: 'image/png' },
       { type: 'file', data: 'YXVk', mediaType: 'audio/wav' },
       { type: 'text', text: 'file:///a.txt\nInside.' },
+      { type: 'text', text: 'file:///b/r.csv\na,b' },
       { type: 'file', data: 'cGRm', mediaType: 'application/pdf', filename: 'c.pdf' },
       { type: 'text', text: 'd: https://example.com/d (text/html)' },
     ])
