@@ -51,14 +51,11 @@ export function isReservedKey(key: PropertyKey): boolean {
 
 function ordered(item: unknown): unknown {
   if (item instanceof Uint8Array) return { bytes: binaryOf(item) }
-  return isRecord(item) ? sorted(item) : item
+  return isRecord(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item
 }
 
-function sorted(value: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** Whether a value is an object that is no list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

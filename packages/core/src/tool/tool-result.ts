@@ -50,7 +50,6 @@ const ofResult = { content: true, isError: true, flow: true } as const
 
 /** Builds the result from the return value of `execute`. A look-alike object is data: only `toolResult()` can set the flag. */
 export function resultOf(callId: string, value: unknown, lost?: Parameters<typeof serialize>[1]): ToolResult {
-  if (typeof value === 'string') return { callId, content: value, value, status: 'ok' }
   if (isShaped(value))
     return {
       callId,
