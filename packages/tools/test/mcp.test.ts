@@ -140,6 +140,14 @@ describe.each(kinds)('tools.mcp over %s', (kind) => {
 })
 
 describe('tools.mcp', () => {
+  it('tells which revision it needs if a server refuses the handshake', async () => {
+    const error = { code: -32022, message: 'Unsupported protocol version', data: { supported: ['2026-07-28'] } }
+    const fetch = async () => Response.json({ jsonrpc: '2.0', id: 0, error }, { status: 400 })
+    const refused = await failure(agentWith({ url: 'https://mcp.example.com', fetch }).agent.init())
+    expect(refused).toMatchObject({ code: 'mcp.unreachable', message: expect.stringContaining('revision 2025-11-25') })
+    expect(refused.message).toContain('Unsupported protocol version')
+  })
+
   it('leaves no child when the agent is disposed', async () => {
     const one = agentWith(stdio)
     const two = agentWith(stdio)
