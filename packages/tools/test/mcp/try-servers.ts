@@ -6,7 +6,7 @@ import { mcp } from '../../src/mcp.ts'
 import { Installed, type PublishedServer, publishedServers } from './published-servers.ts'
 
 // Installs published MCP servers, lists and calls their tools, and writes the results to e2e/compatibility/mcp-servers.json. Not in CI:
-// node --conditions=@allium/source --import=tsx packages/tools/test/mcp/try-servers.ts
+// node --conditions=@allium/source --import=tsx packages/tools/test/mcp/try-servers.ts && npm run fix
 
 interface Listed extends Omit<PublishedServer, 'call' | 'answer'> {
   readonly call?: PublishedServer['call']
@@ -17,7 +17,12 @@ interface Listed extends Omit<PublishedServer, 'call' | 'answer'> {
 /** Servers that are only listed. Any key lists. */
 const listedOnly: readonly Listed[] = [
   { name: '@playwright/mcp', version: '0.0.83', notes: 'calls need a browser' },
-  { name: '@azure-devops/mcp', version: '2.10.0', args: () => ['contoso'], notes: 'needs the native module keytar' },
+  {
+    name: '@azure-devops/mcp',
+    version: '2.10.0',
+    args: () => ['contoso'],
+    notes: 'not started: its native module keytar was not built',
+  },
   { name: '@circleci/mcp-server-circleci', version: '0.20.0', notes: 'deprecated, by its own notice' },
   {
     name: '@brave/brave-search-mcp-server',
@@ -34,7 +39,7 @@ const listedOnly: readonly Listed[] = [
     notes: 'needs a key to start',
   },
   { name: 'firecrawl-mcp', version: '3.26.0', env: { FIRECRAWL_API_KEY: 'key' } },
-  { name: 'mongodb-mcp-server', version: '3.0.4', notes: '' },
+  { name: 'mongodb-mcp-server', version: '3.0.4' },
   {
     name: '@sentry/mcp-server',
     version: '0.39.0',
@@ -77,7 +82,7 @@ async function tryServer({ name, version, args = () => [], env, http, call, answ
     const works = content === undefined || fails ? 'listed' : answer?.test(String(JSON.parse(content))) ? 'yes' : 'no'
     return { ...row, tools: tools.length, tokens, works, notes: notes[name] ?? note ?? '' }
   } catch (error) {
-    return { ...row, tools: 0, tokens: 0, works: 'no', notes: String(error).slice(0, 300) }
+    return { ...row, tools: 0, tokens: 0, works: 'no', notes: note ?? String(error).slice(0, 300) }
   } finally {
     await agent.dispose()
   }
