@@ -16,7 +16,7 @@ export interface PublishedServer {
   /** Part of the answer. */
   readonly answer: RegExp
   /** The call needs a service, so its failure is passed on. */
-  readonly fails?: true
+  readonly fails?: boolean
 }
 
 const none = 'http://127.0.0.1:9'
