@@ -59,7 +59,7 @@ export function resultOf(callId: string, value: unknown, lost?: Parameters<typeo
       ...(value.isError && { isError: true }),
       ...(value.flow !== undefined && { flow: value.flow }),
     }
-  return { callId, content: serialize(value, lost), value, status: 'ok' }
+  return { callId, content: typeof value === 'string' ? value : serialize(value, lost), value, status: 'ok' }
 }
 
 /** Returns the content of a result as one text. Each part begins a line, so that two texts do not become one word. */

@@ -128,8 +128,8 @@ export class ToolStep {
 
 /** Emits `tool:end`. The error goes only to observers. */
 function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
-  const { callId, status, isError = false, error } = result
-  const content = resultText(result.content)
+  const { callId, status, isError = false, error, content: given } = result
+  const content = typeof given === 'string' ? given : resultText(given)
   const event: ToolEnd = { type: 'tool:end', ...turn.location, callId, name, status, content, isError }
   if (approval !== undefined) event.approval = approval
   void turn.events.push(event)
