@@ -78,8 +78,15 @@ describe('tool results', () => {
     expect(events.find(({ type }) => type === 'tool:end')).toMatchObject({
       status: 'error',
       isError: true,
-      content: 'see [image]',
+      content: 'see \n[image]',
     })
+  })
+
+  it('of several texts keep them apart, in the history and in events', async () => {
+    const texts = ['invoice 1', '2 items'].map((text) => ({ type: 'text' as const, text }))
+    const { session, events } = await returning(() => toolResult({ content: texts }))
+    expect(results(session.history).c1).toEqual(texts)
+    expect(events.find(({ type }) => type === 'tool:end')).toMatchObject({ content: 'invoice 1\n2 items' })
   })
 
   it('may be replaced by a layer, with a text or with content', async () => {

@@ -13,6 +13,13 @@ describe('use', () => {
     expect(agent.inspect().layers.map(({ name }) => name)).toEqual(['turn#0', 'turn#1', 'turn#2'])
   })
 
+  it('shows the tokens of each definition in inspect()', () => {
+    const defs = [tool('short', () => ''), { ...tool('long', () => ''), description: 'x'.repeat(4_000) }]
+    const [short, long] = new Agent({ model: build([]).model, tools: defs }).inspect().tools
+    expect(short).toMatchObject({ name: 'short', tokens: expect.any(Number) })
+    expect((long?.tokens ?? 0) - (short?.tokens ?? 0)).toBeGreaterThan(990)
+  })
+
   it('takes every form, in one chain, in order', async () => {
     const log: string[] = []
     const turn = (entry: string) => async (_: unknown, next: () => Promise<void>) => {

@@ -2,7 +2,6 @@ import {
   type Clock,
   defineMiddleware,
   layerOptions,
-  type Message,
   type ModelResponse,
   messageOf,
   option,
@@ -10,6 +9,7 @@ import {
   type TypedMiddleware,
   textOf,
 } from '@allium/core'
+import { resultText } from '@allium/core/internal'
 import { ignoreFailure } from './ignore-errors.ts'
 import { oneLine } from './one-line.ts'
 import { stopwatch } from './stopwatch.ts'
@@ -118,6 +118,6 @@ function describeResponse(
 
 /** Returns the content for the model, and the error of a failed tool. */
 function describeResult({ content, error }: ToolResult): string {
-  const text = textOf({ role: 'tool', content } satisfies Message)
+  const text = resultText(content)
   return error === undefined ? text : `${text} (${messageOf(error)})`
 }

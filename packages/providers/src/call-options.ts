@@ -4,6 +4,7 @@ import { type Dialect, dialectOf } from './dialect.ts'
 import { messagesFor } from './foreign-parts.ts'
 import { objectSchema } from './object-schema.ts'
 import { toPrompt } from './prompt.ts'
+import { promptMedia } from './prompt-media.ts'
 import type { ProviderTools } from './provider-tools.ts'
 import { reasoningOptions } from './reasoning.ts'
 import { strictSchema } from './strict-schema.ts'
@@ -16,13 +17,10 @@ export async function callOptions(
 ): Promise<Record<string, unknown>> {
   const dialect = dialectOf(model)
   const { format, providerOptions } = formatFor(model, request.responseFormat)
+  const urls = await model.supportedUrls
+  const media = promptMedia(model, urls, tools.warnings)
   const options: Record<string, unknown> = {
-    prompt: toPrompt(messagesFor(request.messages, model, tools.warnings), {
-      model,
-      dialect,
-      tools,
-      urls: await model.supportedUrls,
-    }),
+    prompt: toPrompt(messagesFor(request.messages, model, tools.warnings), { model, dialect, tools, urls, media }),
     abortSignal: request.signal,
     ...settingsOptions(model, request.settings, dialect, providerOptions),
   }

@@ -1,4 +1,5 @@
 import type { FilePart, ImagePart } from '@allium/core'
+import { base64Of, bytesOf } from '@allium/core/internal'
 import type { UrlPatterns } from './ai-sdk-model.ts'
 
 /** A file in the form that providers take: a URL that they fetch, or bytes (raw or base64). */
@@ -15,6 +16,24 @@ export function fileContent(part: ImagePart | FilePart): FileContent {
   if (url === undefined) return { ...bytes(data as Uint8Array | string), mediaType, ...filename }
   if (url.protocol !== 'data:') return { url, mediaType, ...filename }
   return { ...bytes(inlineData(url)), mediaType, ...filename }
+}
+
+/** Returns the text of a text file with its name; undefined for other files, and for bytes that are not UTF-8. */
+export function fileText(file: FileContent): string | undefined {
+  if ('url' in file || !/^text\/|[/+](x-)?(json|ndjson|xml|yaml|csv|javascript|sql)\b/i.test(file.mediaType))
+    return undefined
+  try {
+    const data = typeof file.data === 'string' ? bytesOf(file.data) : file.data
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(data)
+    return file.filename === undefined ? text : `${file.filename}\n${text}`
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the text in place of a file that a result cannot hold. An error would make the session unusable. */
+export function placeholder(file: FileContent): { type: 'text'; text: string } {
+  return { type: 'text', text: `[${file.mediaType}${'url' in file ? `: ${file.url.href}` : ''}]` }
 }
 
 /** Whether a model that declares `patterns` fetches this URL itself. */
@@ -40,14 +59,7 @@ function inlineData({ pathname, search }: URL): Uint8Array | string {
 }
 
 function bytes(data: Uint8Array | string) {
-  return { data, base64: () => (typeof data === 'string' ? data : toBase64(data)) }
-}
-
-function toBase64(data: Uint8Array): string {
-  let text = ''
-  // In slices, because the number of arguments of a call is limited.
-  for (let at = 0; at < data.length; at += 0x8000) text += String.fromCharCode(...data.subarray(at, at + 0x8000))
-  return btoa(text)
+  return { data, base64: () => (typeof data === 'string' ? data : base64Of(data)) }
 }
 
 function coversType(pattern: string, mediaType: string): boolean {

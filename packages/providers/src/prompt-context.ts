@@ -1,4 +1,4 @@
-import type { ImagePart, Message, Part, ProviderApprovalRequest } from '@allium/core'
+import type { FilePart, ImagePart, Message, Part, ProviderApprovalRequest, TextPart } from '@allium/core'
 import type { AiSdkModel, UrlPatterns } from './ai-sdk-model.ts'
 import type { Dialect } from './dialect.ts'
 import type { ProviderTools } from './provider-tools.ts'
@@ -12,10 +12,22 @@ export interface PromptContext {
   dialect: Dialect
   tools: ProviderTools
   urls: UrlPatterns | undefined
-  /** Receives the images of tool results, if the model's API has only text in these. */
-  moved?: ImagePart[]
+  /** Replaces the files that the model's package cannot send. A middleware gets all files as they are. */
+  media?: PromptMedia
   /** Receives the original messages or part of each piece. */
   origin?: (promptPart: PromptPart, of: Message | Part) => void
+}
+
+/** The files of a prompt. */
+export interface PromptMedia {
+  /** Whether a tool result may have only one text. */
+  readonly joinsTexts: boolean
+  /** Returns the parts of a tool result as the package can send them. */
+  result(parts: readonly Part[]): Part[]
+  /** Returns a file of a message, or the text in its place. */
+  message(part: ImagePart | FilePart): ImagePart | FilePart | TextPart
+  /** Takes the images of the tool results that follow in a message of their own. */
+  takeMoved(): ImagePart[]
 }
 
 /** The approvals that providers requested, by call. */

@@ -12,7 +12,7 @@ import { isBlank, rejectsBlank } from './blank.ts'
 import { acceptsUrl, fileContent } from './file-content.ts'
 import type { ApprovalRequests, PromptContext, PromptPart } from './prompt-context.ts'
 import { approvalPart, isAnswered } from './tool-approvals.ts'
-import { executedOutput, hasTextResults, toolOutput } from './tool-output.ts'
+import { executedOutput, toolOutput } from './tool-output.ts'
 
 /**
  * Converts messages to the AI SDK's form. Consecutive tool messages become one, because Gemini counts the results of a
@@ -20,15 +20,12 @@ import { executedOutput, hasTextResults, toolOutput } from './tool-output.ts'
  *
  * @throws AlliumError `provider.unsupported` for a URL that the model does not fetch, `message.invalid` for a part in a wrong role
  */
-export function toPrompt(messages: readonly Message[], given: PromptContext): PromptPart[] {
-  const moved: ImagePart[] = []
-  // A middleware gets the results as they are.
-  const context = given.origin === undefined && hasTextResults(given.model) ? { ...given, moved } : given
+export function toPrompt(messages: readonly Message[], context: PromptContext): PromptPart[] {
   const prompt: PromptPart[] = []
   const callMetadata: CallMetadata = new Map()
   const approvalRequests: ApprovalRequests = new Map()
   for (const message of messages) {
-    if (message.role !== 'tool') prompt.push(...movedImages(moved, context))
+    if (message.role !== 'tool') prompt.push(...movedImages(context))
     const lastMessage = prompt.at(-1)
     const content = toContent(message, context, { callMetadata, approvalRequests })
     if (message.role === 'system') {
@@ -41,17 +38,16 @@ export function toPrompt(messages: readonly Message[], given: PromptContext): Pr
     else continue
     context.origin?.(prompt.at(-1) as PromptPart, message)
   }
-  prompt.push(...movedImages(moved, context))
+  prompt.push(...movedImages(context))
   return prompt
 }
 
 /** Returns the images of the tool results before, as the message that APIs with text results take them in. */
-function movedImages(moved: ImagePart[], context: PromptContext): PromptPart[] {
-  if (moved.length === 0) return []
+function movedImages(context: PromptContext): PromptPart[] {
+  const images = context.media?.takeMoved() ?? []
+  if (images.length === 0) return []
   const text = 'The images of the tool results above, in their order. The user did not send them.'
-  return [
-    { role: 'user', content: [{ type: 'text', text }, ...moved.splice(0).map((image) => toFile(image, context))] },
-  ]
+  return [{ role: 'user', content: [{ type: 'text', text }, ...images.map((image) => toFile(image, context))] }]
 }
 
 /** Returns one system message, or one per part if a part has options such as cache control. None for a blank text. */
@@ -125,7 +121,9 @@ function toPart(part: Part, role: Message['role'], context: PromptContext): Prom
   )
 }
 
-function toFile(part: ImagePart | FilePart, { model, dialect, urls }: PromptContext): PromptPart {
+function toFile(given: ImagePart | FilePart, { model, dialect, urls, media }: PromptContext): PromptPart {
+  const part = media?.message(given) ?? given
+  if (part.type === 'text') return { type: 'text', text: part.text }
   const file = fileContent(part)
   if ('url' in file && !acceptsUrl(urls, file.url, file.mediaType))
     throw unsupported(

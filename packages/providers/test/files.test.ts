@@ -47,7 +47,7 @@ describe('files', () => {
       written('v3', [finishV3], over),
     )
     expect(prompt).toMatchObject([
-      { content: [{ output: { value: [{ type: 'text', text: '[image/png: http://169.254.169.254/a.png]' }] } }] },
+      { content: [{ output: { type: 'text', value: '[image/png: http://169.254.169.254/a.png]' } }] },
     ])
   })
 })

@@ -68,7 +68,7 @@ describe('messages', () => {
         content: [
           { output: { type: 'text', value: 'ok' } },
           { output: { type: 'error-text', value: 'no' } },
-          { output: { type: 'text', value: 'xy' } },
+          { output: { type: 'content', value: text } },
         ],
       },
     ])

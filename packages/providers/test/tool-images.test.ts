@@ -9,7 +9,7 @@ const shot = (callId: string, content: Part[]): Message => ({
 })
 const messages: Message[] = [
   { role: 'user', content: 'Look' },
-  shot('1', [{ type: 'text', text: 'A page ' }, image(1)]),
+  shot('1', [{ type: 'text', text: 'A page' }, image(1)]),
   shot('2', [image(2), { type: 'file', data: new Uint8Array(9), mediaType: 'application/zip' }]),
   { role: 'assistant', content: 'Nice.' },
   shot('3', [image(3)]),
@@ -26,12 +26,12 @@ it.each(['v2', 'v3', 'v4'])(
     const prompt = await promptOf(version, 'openai.chat')
     expect(prompt.map(({ role }) => role)).toEqual(['user', 'tool', 'user', 'assistant', 'tool', 'user'])
     expect(prompt[1]?.content).toMatchObject([
-      { output: { type: 'text', value: 'A page [image/png: image 1 of the next message]' } },
+      { output: { type: 'text', value: 'A page\n[image/png: image 1 of the next message]' } },
       {
         output: {
           type: 'text',
           value:
-            '[image/png: image 2 of the next message][application/zip: a file, which this model cannot get from a tool]',
+            '[image/png: image 2 of the next message]\n[application/zip: a file that this model cannot get in the result of a tool]',
         },
       },
     ])

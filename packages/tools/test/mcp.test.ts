@@ -77,13 +77,14 @@ describe.each(kinds)('tools.mcp over %s', (kind) => {
     expect(tools[0]).toMatchObject({ description: 'Adds two numbers', jsonSchema: { required: ['a', 'b'] } })
   })
 
-  it('gives texts, images, audio and resources as parts', async () => {
+  it('gives texts, images, audio and resources as parts, and text files as text', async () => {
     const { call } = agentWith(await serverOf(kind))
     expect((await call('media'))?.content).toEqual([
       { type: 'text', text: 'Here:' },
       { type: 'image', data: 'aW1n', mediaType: 'image/png' },
       { type: 'file', data: 'YXVk', mediaType: 'audio/wav' },
       { type: 'text', text: 'file:///a.txt\nInside.' },
+      { type: 'text', text: 'file:///b/r.csv\na,b' },
       { type: 'file', data: 'cGRm', mediaType: 'application/pdf', filename: 'c.pdf' },
       { type: 'text', text: 'd: https://example.com/d (text/html)' },
     ])
@@ -139,6 +140,14 @@ describe.each(kinds)('tools.mcp over %s', (kind) => {
 })
 
 describe('tools.mcp', () => {
+  it('tells which revision it needs if a server refuses the handshake', async () => {
+    const error = { code: -32022, message: 'Unsupported protocol version', data: { supported: ['2026-07-28'] } }
+    const fetch = async () => Response.json({ jsonrpc: '2.0', id: 0, error }, { status: 400 })
+    const refused = await failure(agentWith({ url: 'https://mcp.example.com', fetch }).agent.init())
+    expect(refused).toMatchObject({ code: 'mcp.unreachable', message: expect.stringContaining('revision 2025-11-25') })
+    expect(refused.message).toContain('Unsupported protocol version')
+  })
+
   it('leaves no child when the agent is disposed', async () => {
     const one = agentWith(stdio)
     const two = agentWith(stdio)

@@ -1,4 +1,5 @@
-import { AlliumError, type NextFor, type ToolContext, type ToolResult, textOf } from '@allium/core'
+import { AlliumError, type NextFor, type ToolContext, type ToolResult } from '@allium/core'
+import { resultText } from '@allium/core/internal'
 import type { ToolExecutionContext, ToolResultContext } from '../contexts.ts'
 import type { Draft, EntryState } from './draft.ts'
 import { fire, fireError } from './fire.ts'
@@ -82,7 +83,7 @@ function resultDraft(
   given: ToolResult,
   change: (result: ToolResult) => void,
 ): Draft<ToolResultContext> {
-  const content = textOf({ role: 'tool', content: given.content })
+  const content = resultText(given.content)
   const isError = given.isError === true
   const hook = inLoop(loop, entryState, {
     toolCall: toolCallOf(ctx),

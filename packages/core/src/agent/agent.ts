@@ -249,7 +249,7 @@ export class Agent<
   /** Returns the onion as data: the layers, their scopes and their order, and the tools. */
   inspect(): Inspection {
     const approvers = this.#scope.setup.approvals.canApprove === undefined ? 'owner' : 'rule'
-    return inspectLayers({ agent: this.name, tools: this.#scope.tools.defs, approvers }, this.#stack.layers)
+    return inspectLayers({ agent: this.name, approvers }, this.#scope.tools.defs, this.#stack.layers)
   }
   /** Returns every wrong order of layers with its reason and fix, and every layer that would miss calls of a tool that it guards. */
   check(): Finding[] {

@@ -1,6 +1,7 @@
 import { lineOf } from '../errors/call-site.ts'
 import { type Layer, type LayerOrder, scopeNames } from '../middleware/middleware.ts'
 import { compileOnion } from '../middleware/onion.ts'
+import { estimateInputTokens } from '../model/estimate.ts'
 import type { ToolDef } from '../model/model.ts'
 import type { ScopeName } from '../onion/hook.ts'
 
@@ -28,16 +29,25 @@ export interface Inspection {
   layers: InspectedLayer[]
   /** The names of the layers in each scope, outermost first. */
   scopes: Record<ScopeName, string[]>
-  /** The tools of the agent and its layers, as the model gets them unless a layer changes them. */
-  tools: readonly ToolDef[]
+  /**
+   * The tools of the agent and its layers, as the model gets them unless a layer changes them. `tokens` estimates the definition, which
+   * every model call sends.
+   */
+  tools: readonly (ToolDef & { tokens: number })[]
   /** The allowed approvers: only the owner of the session, or everyone whom the rule `approvals.canApprove` allows. */
   approvers: 'owner' | 'rule'
 }
 
-export function inspectLayers(about: Omit<Inspection, 'layers' | 'scopes'>, layers: readonly Layer[]): Inspection {
+/** @param defs the tools of the agent and its layers */
+export function inspectLayers(
+  about: Omit<Inspection, 'layers' | 'scopes' | 'tools'>,
+  defs: readonly ToolDef[],
+  layers: readonly Layer[],
+): Inspection {
   const onion = compileOnion(layers)
   const scopes = Object.fromEntries(scopeNames.map((scope) => [scope, namesOf(onion[scope])])) as Inspection['scopes']
-  return { ...about, layers: layers.map(inspectLayer), scopes }
+  const tools = defs.map((tool) => ({ ...tool, tokens: estimateInputTokens({ messages: [], tools: [tool] }) }))
+  return { ...about, layers: layers.map(inspectLayer), scopes, tools }
 }
 
 function namesOf(named: readonly { readonly name: string }[] = []): string[] {

@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
-import { cloneJson, equalJson } from '../messages/json.ts'
+import { cloneJson, equalJson, isRecord } from '../messages/json.ts'
 import type { ApprovalRecord } from '../messages/message.ts'
 import { digestOf, isSealOf, sameSeal, sealOf } from '../ports/seal.ts'
 import { tenantOf } from '../ports/tenant.ts'
@@ -138,7 +138,7 @@ function checkShape(callId: string, value: unknown): Decision {
   const forms = [
     approve === true,
     typeof deny === 'string',
-    typeof args === 'object' && args !== null && !Array.isArray(args),
+    isRecord(args),
     result !== undefined && (isError === undefined || typeof isError === 'boolean'),
   ]
   const given = [approve, deny, args, result].filter((one) => one !== undefined)

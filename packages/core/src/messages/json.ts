@@ -51,11 +51,7 @@ export function isReservedKey(key: PropertyKey): boolean {
 
 function ordered(item: unknown): unknown {
   if (item instanceof Uint8Array) return { bytes: binaryOf(item) }
-  return isRecord(item) ? sorted(item) : item
-}
-
-function sorted(value: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return isRecord(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item
 }
 
 /** Whether a value is an object, and not a list. */

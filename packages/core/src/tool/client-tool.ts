@@ -47,7 +47,7 @@ export async function clientTool(def: ToolDef, agent: SchemaHost): Promise<AnyTo
       if (approval === undefined || !('result' in approval)) return ctx.suspend()
       const { result, isError = false } = approval
       if (!isError) return result
-      return toolResult({ content: typeof result === 'string' ? result : serialize(result), isError })
+      return toolResult({ content: serialize(result), isError })
     },
   }
   ofClients.add(tool)
@@ -86,7 +86,7 @@ const anything: StandardSchemaV1 = {
 }
 
 const notChecked =
-  'Arguments of client tools are not checked: their schemas come from clients, and `validate` may run a schema as code. Give the agent `untrustedSchema` of @allium/shared/json-schema.'
+  'Arguments of client tools are not checked, because clients write the schemas. Give the agent `untrustedSchema` of @allium/shared/json-schema.'
 
 /** The warning for a schema with parts that are not checked. */
 export function partlyChecked(which: string, unchecked: readonly string[]): string {

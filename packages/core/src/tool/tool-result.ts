@@ -50,7 +50,6 @@ const ofResult = { content: true, isError: true, flow: true } as const
 
 /** Builds the result from the return value of `execute`. A look-alike object is data: only `toolResult()` can set the flag. */
 export function resultOf(callId: string, value: unknown, lost?: Parameters<typeof serialize>[1]): ToolResult {
-  if (typeof value === 'string') return { callId, content: value, value, status: 'ok' }
   if (isShaped(value))
     return {
       callId,
@@ -60,7 +59,13 @@ export function resultOf(callId: string, value: unknown, lost?: Parameters<typeo
       ...(value.isError && { isError: true }),
       ...(value.flow !== undefined && { flow: value.flow }),
     }
-  return { callId, content: serialize(value, lost), value, status: 'ok' }
+  return { callId, content: typeof value === 'string' ? value : serialize(value, lost), value, status: 'ok' }
+}
+
+/** Returns the content of a result as one text. Each part begins a line, so that two texts do not become one word. */
+export function resultText(content: string | readonly Part[]): string {
+  if (typeof content === 'string') return content
+  return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n')
 }
 
 export function errorResult(callId: string, content: string, error?: unknown): ToolResult {

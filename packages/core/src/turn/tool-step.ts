@@ -3,7 +3,7 @@ import { cloneJson } from '../messages/json.ts'
 import { jsonSafe, showsAll, withoutError } from '../messages/json-safe.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
-import { errorResult, isShaped, type ToolResult } from '../tool/tool-result.ts'
+import { errorResult, isShaped, resultText, type ToolResult } from '../tool/tool-result.ts'
 import { prepare, type RequestedCall, type ToolCall } from './tool-call.ts'
 import type { Turn } from './turn.ts'
 
@@ -127,8 +127,8 @@ export class ToolStep {
 
 /** Emits `tool:end`. The error goes only to observers. */
 function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
-  const { callId, status, isError = false, error } = result
-  const content = contentText(result)
+  const { callId, status, isError = false, error, content: given } = result
+  const content = typeof given === 'string' ? given : resultText(given)
   const event: ToolEnd = { type: 'tool:end', ...turn.location, callId, name, status, content, isError }
   if (approval !== undefined) event.approval = approval
   void turn.events.push(event)
@@ -143,11 +143,6 @@ async function sealFor({ session }: Turn, { call }: RequestedCall): Promise<stri
   if (secret === undefined) return undefined
   const { approvalSeal } = await import('../later.ts')
   return approvalSeal(session, call, secret)
-}
-
-function contentText({ content }: ToolResult): string {
-  if (typeof content === 'string') return content
-  return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('')
 }
 
 /** Returns the result part for the history. It shares no data with objects that layers hold. */

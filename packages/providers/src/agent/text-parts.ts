@@ -1,4 +1,5 @@
 import type { FileChunk, PendingCall, SourceChunk, StreamEvent, ToolEnd, TurnEnd, Usage } from '@allium/core'
+import { base64Of, resultText } from '@allium/core/internal'
 import { type CitationPart, citationOf, Sources } from './citations.ts'
 import { approvalIdOf } from './client-decisions.ts'
 
@@ -57,10 +58,7 @@ export class TextParts {
         return yield { ...this.#call(event.callId), ...executedField(event) }
       case 'tool-result': {
         const { content, isError } = event
-        const text =
-          typeof content === 'string'
-            ? content
-            : content.flatMap((part) => ('text' in part ? [part.text] : [])).join('')
+        const text = resultText(content)
         return yield { ...this.#output(event.callId, event.name, text, isError === true), providerExecuted: true }
       }
       case 'tool:end':
@@ -191,12 +189,6 @@ function parseArgs(text: string): unknown {
 }
 
 function fileOf({ data, mediaType }: FileChunk): object {
-  const base64 = typeof data === 'string' ? data : data instanceof URL ? data.href : toBase64(data)
+  const base64 = typeof data === 'string' ? data : data instanceof URL ? data.href : base64Of(data)
   return { mediaType, base64 }
-}
-
-function toBase64(data: Uint8Array): string {
-  let text = ''
-  for (let at = 0; at < data.length; at += 0x8000) text += String.fromCharCode(...data.subarray(at, at + 0x8000))
-  return btoa(text)
 }

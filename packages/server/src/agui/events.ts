@@ -1,4 +1,5 @@
-import type { PendingCall, StreamEvent, Usage } from '@allium/core'
+import type { Part, PendingCall, StreamEvent, Usage } from '@allium/core'
+import { resultText } from '@allium/core/internal'
 import type { RunError } from '@allium/store/event-log'
 import type { FrameWriter } from '../response/stream.ts'
 import { answerSchema } from './run-input.ts'
@@ -122,12 +123,9 @@ class Writer {
     })
   }
 
-  #result(toolCallId: string, content: string | readonly { type: string; text?: string }[]): AguiEvent {
-    const text =
-      typeof content === 'string'
-        ? content
-        : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
-    return { type: 'TOOL_CALL_RESULT', messageId: this.#messageId(), toolCallId, content: text, role: 'tool' }
+  #result(toolCallId: string, given: string | readonly Part[]): AguiEvent {
+    const content = resultText(given)
+    return { type: 'TOOL_CALL_RESULT', messageId: this.#messageId(), toolCallId, content, role: 'tool' }
   }
 
   #error({ code, message }: { code: string; message: string }): AguiEvent {

@@ -3,7 +3,7 @@ import { list, openObject, textOr, variants } from '../request/containers.ts'
 import { maxMessages } from '../request/content.ts'
 import { id } from '../request/fields.ts'
 import { mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
-import { assistantText, type ChatMessage, callArguments, textContent, userContent } from './messages.ts'
+import { assistantText, type ChatMessage, callArguments, resultContent, userContent } from './messages.ts'
 
 /** An item of Responses is a message by default. */
 const type = nullable(oneOf('message'))
@@ -29,7 +29,7 @@ const functionCall = mapped(
 )
 
 const functionResult = mapped(
-  openObject({ type: oneOf('function_call_output'), call_id: id, output: textContent }),
+  openObject({ type: oneOf('function_call_output'), call_id: id, output: resultContent }),
   ({ call_id: callId, output }): ChatMessage => ({ role: 'tool', id: callId, text: output }),
 )
 

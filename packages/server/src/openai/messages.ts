@@ -14,10 +14,15 @@ export type ChatMessage =
   | { readonly role: 'tool'; readonly id: string; readonly text: string }
 
 /** A text, as one string or in parts. */
-export const textContent: Schema<string> = mapped(
-  textOr(text(), list(openObject({ text: text() }), { max: maxParts })),
-  (value) => (typeof value === 'string' ? value : value.map((part) => part.text).join('')),
-)
+const textContent = (separator: string): Schema<string> =>
+  mapped(textOr(text(), list(openObject({ text: text() }), { max: maxParts })), (value) =>
+    typeof value === 'string' ? value : value.map((part) => part.text).join(separator),
+  )
+
+/** The result of a tool, whose texts are apart. */
+export const resultContent: Schema<string> = textContent('\n')
+
+const answerContent = textContent('')
 
 const imageUrl = mapped(dataUrl, (file, location): ContentPart => {
   const part = filePart(file)
@@ -57,9 +62,9 @@ const ignoredMessage = <R extends 'system' | 'developer'>(role: R) => openObject
 
 /** The text of an answer; null for an empty one. */
 export const assistantText: Schema<string> = {
-  ...textContent,
-  json: { anyOf: [textContent.json, { type: 'null' }] },
-  parse: (value, location) => (value === null ? '' : textContent.parse(value, location)),
+  ...answerContent,
+  json: { anyOf: [answerContent.json, { type: 'null' }] },
+  parse: (value, location) => (value === null ? '' : answerContent.parse(value, location)),
 }
 
 const assistant: Schema<ChatMessage> = mapped(
@@ -70,13 +75,13 @@ const assistant: Schema<ChatMessage> = mapped(
   }),
   ({ role, content: answerText, tool_calls: calls = [] }, location) => {
     if (answerText === undefined && calls.length === 0)
-      throw violation(childLocation(location, 'content'), textContent.expected, undefined)
+      throw violation(childLocation(location, 'content'), answerContent.expected, undefined)
     return { role, text: answerText ?? '', calls }
   },
 )
 
 const tool: Schema<ChatMessage> = mapped(
-  openObject({ role: oneOf('tool'), tool_call_id: id, content: textContent }),
+  openObject({ role: oneOf('tool'), tool_call_id: id, content: resultContent }),
   ({ role, tool_call_id: callId, content: resultText }) => ({ role, id: callId, text: resultText }),
 )
 

@@ -1,12 +1,5 @@
-import {
-  type DisplayTransform,
-  type Message,
-  type Part,
-  type PendingCall,
-  type ToolResultPart,
-  textOf,
-} from '@allium/core'
-import { base64Of } from '@allium/core/internal'
+import type { DisplayTransform, Message, Part, PendingCall, ToolResultPart } from '@allium/core'
+import { base64Of, resultText } from '@allium/core/internal'
 import type { HistoryEntry } from '../request/read-history.ts'
 
 /** A message in the format of the AI SDK's `useChat`: https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message */
@@ -97,7 +90,7 @@ function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, states
   if (pendingCall !== undefined) return [approvalPart(pendingCall, resumedCalls)]
   const result = results.get(toolCallId)
   if (result === undefined) return [{ ...call, state: 'input-available', input: args }]
-  const text = textOf({ role: 'tool', content: result.content })
+  const text = resultText(result.content)
   if (result.isError === true) return [{ ...call, state: 'output-error', input: args, errorText: text }]
   return [{ ...call, state: 'output-available', input: args, output: text }]
 }

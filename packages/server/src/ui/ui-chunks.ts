@@ -1,3 +1,5 @@
+import type { Part } from '@allium/core'
+import { resultText } from '@allium/core/internal'
 import type { UiChunk } from '../sessions/ui-messages.ts'
 
 /** Returns the outcome of a steering message, at its place in the answer. */
@@ -6,15 +8,10 @@ export function steerChunk(id: string, data: { delivered: boolean; reason?: stri
 }
 
 /** Returns the output of a call as text. An error of the tool has its own chunk. */
-export function toolOutput(toolCallId: string, content: Parameters<typeof textOutput>[0], isError: boolean): UiChunk {
-  const text = textOutput(content)
+export function toolOutput(toolCallId: string, content: string | readonly Part[], isError: boolean): UiChunk {
+  const text = resultText(content)
   if (isError) return { type: 'tool-output-error', toolCallId, errorText: text }
   return { type: 'tool-output-available', toolCallId, output: text }
-}
-
-function textOutput(content: string | readonly { type: string; text?: string }[]): string {
-  if (typeof content === 'string') return content
-  return content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('')
 }
 
 export function providerExecutedField({ providerExecuted }: { providerExecuted?: boolean }): {

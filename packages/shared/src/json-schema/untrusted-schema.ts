@@ -7,13 +7,14 @@ import { type Failure, isFailure } from './check/verdict.ts'
 import { defaults, type UntrustedSchemaLimits } from './limits.ts'
 import { measure } from './measure.ts'
 import { loadRe2 } from './pattern/pattern.ts'
+import { removeUnusedDefinitions } from './unused-definitions.ts'
 
 /**
  * Creates a Standard Schema from an untrusted JSON Schema, for example from a client of a server or from an MCP server.
  *
  * A check takes a limited number of steps, so that neither the schema nor the value can block the process. It supports the usual
  * keywords of draft 07 and 2020-12, and patterns that RE2 can match. It does not check the rest, which `unchecked` lists. Use ajv for
- * your own schemas.
+ * your own schemas. Its JSON Schema has no definitions that nothing refers to.
  *
  * Imports RE2 with the first schema that has a pattern. If that fails, the schema is refused.
  *
@@ -30,6 +31,7 @@ export async function untrustedSchema(
   const { maxSubschemas = defaults.maxSubschemas, maxSteps = defaults.maxSteps } = limits
   const { hasInnerIds, hasPatterns } = measure(schema, maxBytes, maxDepth)
   const ownSchema: unknown = structuredClone(schema)
+  removeUnusedDefinitions(ownSchema)
   const { check, unchecked } = compile(ownSchema, {
     maxSubschemas,
     hasInnerIds,

@@ -194,7 +194,7 @@ function unreachable(
 ): AlliumError {
   const stderrText = stderrLines.length === 0 ? '' : ` It said: ${stderrLines.join(' · ').slice(0, 500)}`
   const fix = isHttp(server)
-    ? 'Check its URL and headers.'
+    ? 'Check its URL and headers, and that it supports revision 2025-11-25 of MCP.'
     : 'Check that its program is installed, and check its environment variables.'
   return new AlliumError(
     'mcp.unreachable',

@@ -1,4 +1,5 @@
 import type { Part } from '@allium/core'
+import { bytesOf } from '@allium/core/internal'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 
 type Block = CallToolResult['content'][number]
@@ -29,9 +30,22 @@ function partOf(block: Block): Part {
 function resourcePart(resource: Extract<Block, { type: 'resource' }>['resource']): Part {
   const { uri, mimeType = 'application/octet-stream' } = resource
   if ('text' in resource) return { type: 'text', text: `${uri}\n${resource.text}` }
-  if (mimeType.startsWith('image/')) return { type: 'image', data: resource.blob, mediaType: mimeType }
+  const { blob: data } = resource
+  const text = decoded(data, mimeType)
+  if (text !== undefined) return { type: 'text', text: `${uri}\n${text}` }
+  if (mimeType.startsWith('image/')) return { type: 'image', data, mediaType: mimeType }
   const filename = uri.split(/[?#]/)[0]?.split('/').at(-1)
-  return { type: 'file', data: resource.blob, mediaType: mimeType, ...(filename && { filename }) }
+  return { type: 'file', data, mediaType: mimeType, ...(filename && { filename }) }
+}
+
+/** Returns the text of a text file: guards read texts, and few models take other files. Undefined for bytes that are not UTF-8. */
+function decoded(base64: string, mediaType: string): string | undefined {
+  if (!/^text\/|[/+](x-)?(json|ndjson|xml|yaml|csv|javascript|sql)\b/i.test(mediaType)) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytesOf(base64))
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns a link as text. It is not fetched; the model can request it. */

@@ -123,7 +123,6 @@ export class Toolbox {
     return {
       name: this.#nameOf(tool),
       description: tool.description ?? tool.title ?? '',
-      jsonSchema: tool.inputSchema,
       schema,
       flow: { ...this.#options.flow, untrusted: true, sends: true, changed: () => this.#isChanged },
       ...(timeout !== undefined && { timeout }),

@@ -74,6 +74,7 @@ function answer(name, args) {
           { type: 'image', data: 'aW1n', mimeType: 'image/png' },
           { type: 'audio', data: 'YXVk', mimeType: 'audio/wav' },
           { type: 'resource', resource: { uri: 'file:///a.txt', text: 'Inside.' } },
+          { type: 'resource', resource: { uri: 'file:///b/r.csv', blob: 'YSxi', mimeType: 'text/csv' } },
           { type: 'resource', resource: { uri: 'file:///b/c.pdf', blob: 'cGRm', mimeType: 'application/pdf' } },
           { type: 'resource_link', uri: 'https://example.com/d', name: 'd', mimeType: 'text/html' },
         ],
