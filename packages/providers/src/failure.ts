@@ -1,4 +1,5 @@
 import { AbortError, AlliumError, isAlliumError } from '@allium/core'
+import { isRecord } from '@allium/core/internal'
 
 /** The HTTP statuses of the error types of Anthropic, OpenAI and others, which have no status inside a stream. */
 const statuses: Record<string, number> = {
@@ -42,7 +43,7 @@ export function failure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return abortReason(signal)
   const truncatedError = asTruncated(error)
   if (truncatedError !== error) return truncatedError
-  if (isObject(error) && error.status === undefined && Object.isExtensible(error)) {
+  if (isRecord(error) && error.status === undefined && Object.isExtensible(error)) {
     const status = httpStatus(error)
     if (status !== undefined) error.status = status
   }
@@ -58,17 +59,17 @@ export function failure(error: unknown, signal: AbortSignal): unknown {
 export function partError(error: unknown, type?: string): unknown {
   if (error instanceof Error) return error
   const innermostError = innermost(error)
-  const message = isObject(innermostError) ? (innermostError.message ?? JSON.stringify(innermostError)) : innermostError
+  const message = isRecord(innermostError) ? (innermostError.message ?? JSON.stringify(innermostError)) : innermostError
   const failed = new AlliumError('model.failed', `The provider ended the stream with an error: ${String(message)}`, {
     cause: error,
   })
-  const status = isObject(innermostError) ? httpStatus({ type, ...innermostError }) : undefined
-  const { isRetryable } = isObject(error) ? error : {}
+  const status = isRecord(innermostError) ? httpStatus({ type, ...innermostError }) : undefined
+  const { isRetryable } = isRecord(error) ? error : {}
   return Object.assign(failed, status !== undefined && { status }, typeof isRetryable === 'boolean' && { isRetryable })
 }
 
 function innermost(error: unknown): unknown {
-  return isObject(error) && typeof error.message !== 'string' && isObject(error.error) ? innermost(error.error) : error
+  return isRecord(error) && typeof error.message !== 'string' && isRecord(error.error) ? innermost(error.error) : error
 }
 
 /**
@@ -109,10 +110,6 @@ function isErrorStatus(status: unknown): status is number {
 
 /** Any other reason reaches the caller as an error of the provider's package. */
 function abortReason({ reason }: AbortSignal): unknown {
-  const { name } = isObject(reason) ? reason : {}
+  const { name } = isRecord(reason) ? reason : {}
   return name === 'AbortError' || name === 'TimeoutError' ? reason : new AbortError(reason)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

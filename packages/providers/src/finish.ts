@@ -6,6 +6,7 @@ import {
   type ProviderMetadata,
   type Usage,
 } from '@allium/core'
+import { isRecord } from '@allium/core/internal'
 import { truncatedStream } from './failure.ts'
 
 /** The `finish` part of any version: v2 has a flat usage and a plain reason, later ones nest both. */
@@ -96,8 +97,4 @@ function toUsage({ usage = {}, providerMetadata }: FinishPart): Partial<Usage> {
 
 function usageCounts(given: Record<string, unknown>): Partial<Usage> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => typeof value === 'number'))
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

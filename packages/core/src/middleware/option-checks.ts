@@ -1,6 +1,6 @@
 import { describe } from '../errors/describe.ts'
 import { unknownName } from '../errors/nearest.ts'
-import { isPlainObject } from '../messages/json.ts'
+import { isPlainObject, isRecord } from '../messages/json.ts'
 
 /** The reason why a check failed. */
 export interface Violation {
@@ -49,7 +49,7 @@ export const fn: Check = (value) => (typeof value === 'function' ? undefined : v
 export const pattern: Check<RegExp> = (value) =>
   value instanceof RegExp ? undefined : violation(value, 'to be a regular expression')
 /** Accepts an object with any fields. */
-export const object: Check = (value) => (isObject(value) ? undefined : violation(value, 'to be an object'))
+export const object: Check = (value) => (isRecord(value) ? undefined : violation(value, 'to be an object'))
 
 /** The bounds of a number: `from` and `to` are inclusive, `above` and `below` exclusive. */
 export interface Range {
@@ -94,7 +94,7 @@ export function some<T>(of: Check<T>): Check<T[]> {
 /** Accepts an object, with any field names, whose values all pass the check. */
 export function record<T>(of: Check<T>): Check<Record<string, T>> {
   return (value) =>
-    isObject(value)
+    isRecord(value)
       ? first(Object.entries(value).map(([key, item]) => within(`[${JSON.stringify(key)}]`, of(item))))
       : violation(value, 'to be an object')
 }
@@ -116,7 +116,7 @@ export function either<const C extends readonly Check<unknown>[]>(...checks: C):
 export function shape<O>(fields: Declaration<O>): Check<O> {
   const known = Object.keys(fields)
   return (value) => {
-    if (!isObject(value)) return violation(value, 'to be an object')
+    if (!isRecord(value)) return violation(value, 'to be an object')
     const strange = isPlainObject(value) ? Object.keys(value).find((key) => !known.includes(key)) : undefined
     if (strange !== undefined) return within(`.${strange}`, unknown(strange, known))
     return first(known.map((key) => within(`.${key}`, field(fields[key as keyof O], value[key]))))
@@ -163,8 +163,4 @@ function describeRange({ from, to, above, below }: Range): string {
   if (typeof low === 'number' && typeof high === 'number') return ` from ${low} to ${high}`
   if (high === undefined) return typeof low === 'string' ? ` ${low}` : ` of ${low} or more`
   return low === undefined ? ` of at most ${high}` : ` ${low} and ${typeof high === 'string' ? high : `up to ${high}`}`
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
 import { AlliumError } from '../errors/allium-error.ts'
+import { checkSchema } from '../errors/check-schema.ts'
 import { messageOf } from '../errors/describe.ts'
 import { isThenable, silence } from '../errors/thenable.ts'
 import { isReservedKey } from '../messages/json.ts'
@@ -198,20 +199,9 @@ function reduced(
   )
 }
 
-function checked(key: string, field: CompiledField, value: unknown, writeKind = 'written to'): unknown {
-  if (field.schema === undefined) return value
-  const result = field.schema['~standard'].validate(value)
-  if (isThenable(result))
-    throw new AlliumError(
-      'state.invalid',
-      `The schema of the state key "${key}" (layer "${field.owner}") is asynchronous. Use a synchronous one.`,
-    )
-  if (result.issues === undefined) return result.value
-  throw new AlliumError(
-    'state.invalid',
-    `The value ${writeKind} the state key "${key}" does not fit the schema of layer "${field.owner}": ${result.issues[0]?.message}.`,
-    { details: { key, issues: result.issues } },
-  )
+function checked(key: string, { schema, owner }: CompiledField, value: unknown, writeKind = 'written to'): unknown {
+  const what = `The value ${writeKind} the state key "${key}" (layer "${owner}")`
+  return checkSchema(schema, value, { what, code: 'state.invalid', details: { key } })
 }
 
 function refuse(key: string | symbol): never {

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { checkOptions, keysOf } from '../errors/known-options.ts'
-import { cloneJson } from '../messages/json.ts'
+import { cloneJson, isRecord } from '../messages/json.ts'
 import type { ToolDef } from '../model/model.ts'
 import type { ReadUntrustedSchema, Validate } from '../ports/validate.ts'
 import type { AnyTool, ToolExecution } from './tool.ts'
@@ -12,9 +12,6 @@ const ofClient = /* @__PURE__ */ keysOf<Omit<ToolDef, 'providerExecuted'>>()(
   'name description jsonSchema providerOptions strict',
 )
 const elsewhere = { 'execute requireApproval': 'The client runs it: its call waits for the result.' }
-
-/** OpenAI's limit per request. */
-export const maxClientTools = 128
 
 /** The agent's schema checks, and its warnings. */
 interface SchemaHost {
@@ -40,7 +37,7 @@ export async function clientTool(def: ToolDef, agent: SchemaHost): Promise<AnyTo
   const tool: AnyTool = {
     name,
     description,
-    ...(isObject(jsonSchema) && { jsonSchema, schema: await schemaOf(def, agent) }),
+    ...(isRecord(jsonSchema) && { jsonSchema, schema: await schemaOf(def, agent) }),
     ...(providerOptions !== undefined && { providerOptions }),
     ...(strict !== undefined && { strict }),
     // The client's results come from outside, and the arguments are sent to it.
@@ -90,10 +87,6 @@ const anything: StandardSchemaV1 = {
 
 const notChecked =
   'Arguments of client tools are not checked: their schemas come from clients, and `validate` may run a schema as code. Give the agent `untrustedSchema` of @allium/shared/json-schema.'
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** The warning for a schema with parts that are not checked. */
 export function partlyChecked(which: string, unchecked: readonly string[]): string {
