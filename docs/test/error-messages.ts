@@ -15,6 +15,13 @@ const elsewhere: readonly (readonly [code: string, file: string, name: string])[
   ['layer.order', 'core/src/middleware/order.ts', 'message'],
   ['server.failed', 'server/src/http/problem.ts', '500'],
   ['config.env', 'config/src/source/interpolate.ts', 'fail'],
+  ['tool.invalid', 'core/src/tool/registry.ts', 'fault'],
+  ['tool.invalid', 'core/src/tool/json-schema.ts', 'message'],
+  ['run.options', 'core/src/tool/json-schema.ts', 'message'],
+  ['layer.config', 'core/src/errors/check-schema.ts', 'message'],
+  ['state.invalid', 'core/src/errors/check-schema.ts', 'message'],
+  ['session.principal', 'core/src/errors/check-schema.ts', 'message'],
+  ['run.options', 'core/src/errors/check-schema.ts', 'message'],
 ]
 
 /** The messages of each code, as the sources write them, with `…` for values. */
@@ -48,6 +55,8 @@ export function messagesByCode(): ReadonlyMap<string, readonly string[]> {
     for (const source of files.filter(({ fileName }) => fileName.endsWith(file)))
       visit(source, (node) => {
         if (ts.isPropertyAssignment(node) && node.name.getText() === name) add(code, textsOf(node.initializer))
+        if (ts.isVariableDeclaration(node) && node.name.getText() === name && node.initializer !== undefined)
+          add(code, textsOf(node.initializer))
         if (ts.isCallExpression(node) && node.expression.getText() === name)
           add(
             code,

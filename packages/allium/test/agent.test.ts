@@ -92,7 +92,7 @@ describe('the umbrella’s Agent', () => {
   })
 
   it('refuses the arguments of a tool whose schema cannot be compiled', async () => {
-    const broken = { ...add, jsonSchema: { type: 'nothing' } }
+    const broken = { ...add, jsonSchema: { type: 'object', properties: { a: { type: 'nothing' } } } }
     const { toolCalls } = await new Agent({ model: callsAdd(), tools: [broken] }).run('hello')
     expect(toolCalls).toMatchObject([{ result: { status: 'error' } }])
   })

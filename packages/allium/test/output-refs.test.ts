@@ -50,5 +50,5 @@ it.each(cases)('sends a schema that the right answer fits, and no other: %s', as
   const format = model.requests[0]?.responseFormat as { schema: object }
   const fits = new Ajv({ strict: false }).compile(format.schema)
   expect([output, fits({ value: right }), fits({ value: wrong })]).toEqual([right, true, false])
-  expect(JSON.stringify(format.schema)).not.toMatch(/"\$ref":"#(?!\/definitions\/)/)
+  expect(JSON.stringify(format.schema)).not.toMatch(/"\$ref":"#(?!\/\$defs\/)/)
 })

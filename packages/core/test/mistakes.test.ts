@@ -69,8 +69,8 @@ describe('new Agent() tells of mistakes', () => {
       { ...tool('work'), jsonSchema: undefined, schema: { a: z.string() } },
       ['z.object({ a: … })'],
     ],
-    ['a schema of a text', { ...tool('work'), jsonSchema: undefined, schema: z.string() }, ['a string', 'an object']],
-    ['a JSON Schema of a list', tool('work', () => '', { jsonSchema: { type: 'array' } }), ['an array', 'an object']],
+    ['a schema of a text', { ...tool('work'), jsonSchema: undefined, schema: z.string() }, ['"string"', 'an object']],
+    ['a JSON Schema of a list', tool('work', () => '', { jsonSchema: { type: 'array' } }), ['"array"', 'an object']],
     ['a tool of the AI SDK', weather, ['AI SDK', 'inputSchema']],
   ])('in a tool: %s', (_, wrong, parts) => {
     expect(made({ tools: [wrong] })).toThrow(refusal('tool.invalid', ...parts))

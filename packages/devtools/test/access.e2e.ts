@@ -39,7 +39,7 @@ test('a page of another site on this machine reads nothing and starts nothing, a
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void other.close())
   await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`)
-  const attempt = (init: RequestInit) =>
+  const attempt = (init: Pick<RequestInit, 'method' | 'credentials' | 'mode'> & { body?: string }) =>
     page.evaluate(
       async ([url, options]) => {
         const response = await fetch(url, options).catch(() => undefined)

@@ -84,7 +84,7 @@ describe('onConfig', () => {
     await agent.run('hi')
     expect(model.requests[0]?.tools).toEqual([])
     const { name, description, jsonSchema } = tool('new')
-    const adds = from({ onConfig: () => ({ tools: [{ name, description, jsonSchema: jsonSchema ?? {} }] }) })
+    const adds = from({ onConfig: () => ({ tools: [{ name, description, jsonSchema: { ...jsonSchema } }] }) })
     const { error } = await settled(build(['never'], [adds]).agent.run('hi'))
     expect(error).toMatchObject({ code: 'layer.result', message: expect.stringMatching(/"new"/) })
   })

@@ -1,10 +1,8 @@
-import type { ModelResponse } from '@allium/core'
-import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import type { JsonSchema, ModelResponse } from '@allium/core'
+import { jsonSchemaOf, plainIssues } from '@allium/core/internal'
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 
 type Issues = readonly StandardSchemaV1.Issue[]
-
-/** The maximum number of issues that the model receives. */
-const maxIssues = 10
 
 /** Whether an answer is wrapped in `{ value }`, as the run option `output` does for schemas of non-objects. */
 export type Envelope = 'never' | 'always' | 'perhaps'
@@ -16,17 +14,19 @@ export async function findIssues(
   format: 'text' | { envelope: Envelope },
 ): Promise<Issues | undefined> {
   const issues = format === 'text' ? await validate(schema, text) : await findJsonIssues(text, schema, format.envelope)
-  if (issues === undefined || finishReason !== 'length') return issues?.slice(0, maxIssues)
-  return [...issues.slice(0, maxIssues), { message: 'it was cut at its length limit' }]
+  if (issues === undefined || finishReason !== 'length') return issues && plainIssues(issues)
+  return [...plainIssues(issues), { message: 'it was cut at its length limit' }]
 }
 
-/** Whether the run option `output` wraps the schema in `{ value }`, because providers only accept objects. */
-export function needsEnvelope(schema: StandardSchemaV1): boolean {
-  const { jsonSchema } = schema['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>
+/**
+ * Whether the run option `output` wraps the schema in `{ value }`, because providers only accept objects. Undefined if the schema has no
+ * JSON Schema, so that it depends on the one that the run has.
+ */
+export function needsEnvelope(schema: StandardSchemaV1, jsonSchema: object | undefined): boolean | undefined {
   try {
-    return jsonSchema !== undefined && jsonSchema.input({ target: 'draft-07' }).type !== 'object'
+    return ((jsonSchema as JsonSchema | undefined) ?? jsonSchemaOf(schema, 'schema', 'layer.config')).type !== 'object'
   } catch {
-    return false // no run can use it as `output`
+    return undefined
   }
 }
 

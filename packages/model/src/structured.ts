@@ -15,6 +15,8 @@ import { type Envelope, findIssues, needsEnvelope } from './answer-issues.ts'
 export interface StructuredOptions {
   /** The schema of an answer: any Standard Schema, such as the one of the run's `output`. */
   schema: StandardSchemaV1
+  /** The JSON Schema that the run's `output` has beside this schema. @default the one that the schema returns */
+  jsonSchema?: object | undefined
   /** Whether the schema receives the parsed JSON of the answer or its text. @default 'json' */
   format?: 'json' | 'text' | undefined
   /** The number of answers, including the first. @default 3 */
@@ -32,6 +34,7 @@ export interface StructuredOptions {
 
 const readOptions = layerOptions<StructuredOptions>('model:structured', {
   schema: option.required(option.any, 'a Standard Schema, such as one of zod'),
+  jsonSchema: option.object,
   format: option.oneOf('json', 'text'),
   attempts: option.whole(1),
   show: option.oneOf('early', 'checked'),
@@ -52,6 +55,7 @@ const readOptions = layerOptions<StructuredOptions>('model:structured', {
 export function structured(options: StructuredOptions): TypedMiddleware<{}> {
   const {
     schema,
+    jsonSchema,
     format = 'json',
     attempts = 3,
     show = 'early',
@@ -60,7 +64,7 @@ export function structured(options: StructuredOptions): TypedMiddleware<{}> {
   } = readOptions(options)
   if (typeof schema?.['~standard']?.validate !== 'function')
     throw misconfigured(as, 'needs a Standard Schema, such as one of zod.')
-  const isEnveloped = needsEnvelope(schema)
+  const isEnveloped = needsEnvelope(schema, jsonSchema)
 
   return defineMiddleware({
     name: as,
@@ -69,7 +73,7 @@ export function structured(options: StructuredOptions): TypedMiddleware<{}> {
     async model(ctx, next) {
       if (show === 'checked' || ctx.plan.onRetryAfterOutput === 'fail') ctx.hold()
       const { messages } = ctx.request
-      const envelope = isEnveloped ? envelopeOf(ctx) : 'never'
+      const envelope = isEnveloped === false ? 'never' : isEnveloped ? envelopeOf(ctx) : 'perhaps'
       for (let attempt = 1; ; attempt++) {
         const response = await next()
         if (isIncomplete(response)) return response

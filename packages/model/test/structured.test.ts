@@ -2,6 +2,7 @@ import { Agent, type AnyMiddleware, type ModelChunk, textOf } from '@allium/core
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import * as mini from 'zod/mini'
 import { cache, retry, type StructuredOptions, structured } from '../src/index.ts'
 
 const City = z.object({ city: z.string(), celsius: z.number().max(60) })
@@ -39,6 +40,20 @@ describe('model.structured', () => {
     expect((await agent.run('hi')).text).toBe(right)
     expect([model.calls, told]).toEqual([1, []])
   })
+
+  it.each(['native', 'tool'] as const)(
+    'reads a wrapped answer whose JSON Schema only the run has: %s',
+    async (strategy) => {
+      const schema = mini.array(mini.string())
+      const jsonSchema = z.toJSONSchema(schema)
+      const answer = '{"value":["a"]}'
+      for (const options of [{ schema }, { schema, jsonSchema }]) {
+        const { agent, told } = scene([strategy === 'native' ? answer : answered(answer)], options as never)
+        const { output } = await agent.run('hi', { output: { schema, jsonSchema, strategy } })
+        expect([output, told]).toEqual([['a'], []])
+      }
+    },
+  )
 
   it('asks again with what is wrong, and the answer before', async () => {
     const { agent, model, asked, told } = scene([wrong, right])

@@ -3,10 +3,13 @@ import { type AiSdkModel, providerName } from './ai-sdk-model.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 import { messagesFor } from './foreign-parts.ts'
 import { objectSchema } from './object-schema.ts'
+import { portableSchema } from './portable-schema.ts'
 import { toPrompt } from './prompt.ts'
 import { promptMedia } from './prompt-media.ts'
 import type { ProviderTools } from './provider-tools.ts'
 import { reasoningOptions } from './reasoning.ts'
+import { ofClaude, ofGemini, reducedSchema } from './reduced-schema.ts'
+import { isRecursive } from './schema-parts.ts'
 import { strictSchema } from './strict-schema.ts'
 
 /** Converts a request to the options of `doStream`. Unset options are left out. */
@@ -16,11 +19,12 @@ export async function callOptions(
   tools: ProviderTools,
 ): Promise<Record<string, unknown>> {
   const dialect = dialectOf(model)
-  const { format, providerOptions } = formatFor(model, request.responseFormat)
+  const { format, providerOptions, prompt = [] } = formatFor(model, request.responseFormat)
   const urls = await model.supportedUrls
   const media = promptMedia(model, urls, tools.warnings)
+  const messages = messagesFor(request.messages, model, tools.warnings)
   const options: Record<string, unknown> = {
-    prompt: toPrompt(messagesFor(request.messages, model, tools.warnings), { model, dialect, tools, urls, media }),
+    prompt: [...prompt, ...toPrompt(messages, { model, dialect, tools, urls, media })],
     abortSignal: request.signal,
     ...settingsOptions(model, request.settings, dialect, providerOptions),
   }
@@ -34,27 +38,41 @@ export async function callOptions(
   return options
 }
 
+interface Format {
+  readonly format: ResponseFormat
+  readonly providerOptions?: Settings['providerOptions']
+  /** A schema in words, for a provider that cannot take it. */
+  readonly prompt?: readonly object[]
+}
+
 /** Returns the format in the form of strict mode, which packages use by default, or the option that turns strict mode off. */
-function formatFor(
-  model: AiSdkModel,
-  format: ResponseFormat,
-): { format: ResponseFormat; providerOptions?: NonNullable<Settings['providerOptions']> } {
+function formatFor(model: AiSdkModel, format: ResponseFormat): Format {
   if (format.type === 'text' || format.schema === undefined) return { format }
-  const schema = strictSchema(format.schema, takesOptional(model))
-  if (schema !== undefined) return { format: { ...format, schema } }
-  if (takesOptional(model)) return { format }
+  const vendor = vendorOf(model)
+  const given = portableSchema(format.schema)
+  if (vendor === 'google' && isRecursive(given)) {
+    const content = `Answer with JSON, and nothing else, that fits this JSON Schema: ${JSON.stringify(given)}`
+    return { format: { type: 'json' }, prompt: [{ role: 'system', content }] }
+  }
+  if (vendor === 'google') return { format: { ...format, schema: reducedSchema(given, ofGemini) } }
+  const schema = vendor === undefined ? given : reducedSchema(given, /./)
+  const strict = strictSchema(schema, vendor !== undefined)
+  if (strict !== undefined || vendor !== undefined) return { format: { ...format, schema: strict ?? schema } }
   const off = { strictJsonSchema: false }
   // A provider of OpenAI's package that has another name reads the options of `openai`.
-  return { format, providerOptions: { openai: off, [providerName(model)]: off } }
+  return { format: { ...format, schema }, providerOptions: { openai: off, [providerName(model)]: off } }
 }
 
 /** Returns the tool with a schema that the provider takes. Without `strict`, if strict mode cannot express it. */
 function withSchema(tool: ToolDef, model: AiSdkModel, tools: ProviderTools): ToolDef {
   if (tool.providerExecuted !== undefined) return tool
-  const jsonSchema = objectSchema(tool.jsonSchema)
+  const vendor = vendorOf(model)
+  const given = objectSchema(portableSchema(tool.jsonSchema))
+  const jsonSchema = vendor === 'google' ? reducedSchema(given, ofGemini) : given
   if (tool.strict !== true) return { ...tool, jsonSchema }
-  const schema = strictSchema(jsonSchema, takesOptional(model))
-  if (schema !== undefined) return { ...tool, jsonSchema: schema }
+  const isClaude = vendor === 'anthropic' || vendor === 'bedrock'
+  const schema = strictSchema(isClaude ? reducedSchema(given, ofClaude) : jsonSchema, vendor !== undefined)
+  if (schema !== undefined && !(isClaude && isRecursive(given))) return { ...tool, jsonSchema: schema }
   tools.warnings.push({
     type: 'unsupported',
     feature: 'strict',
@@ -63,9 +81,9 @@ function withSchema(tool: ToolDef, model: AiSdkModel, tools: ProviderTools): Too
   return { ...tool, jsonSchema, strict: false }
 }
 
-/** Whether the strict mode of a provider takes optional properties. OpenAI's, and that of APIs like it, does not. */
-function takesOptional({ provider }: AiSdkModel): boolean {
-  return /anthropic|google|bedrock/.test(provider)
+/** The vendors whose rules for schemas differ from OpenAI's: their strict modes take optional properties. */
+function vendorOf({ provider }: AiSdkModel): string | undefined {
+  return ['anthropic', 'bedrock', 'google'].find((vendor) => provider.includes(vendor))
 }
 
 function settingsOptions(

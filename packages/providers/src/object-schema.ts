@@ -1,15 +1,16 @@
 import { isRecord } from '@allium/core/internal'
-import type { JsonSchema } from './strict-schema.ts'
+import { type JsonSchema, resolved } from './schema-parts.ts'
 
 /**
- * Returns the schema of a tool's arguments without `anyOf`, `oneOf`, `allOf` and `$ref` at its root, because OpenAI and Anthropic
- * reject the whole request otherwise. The object has the properties of all variants, and requires those that each of them requires.
- * The arguments are checked against the tool's own schema, so the model gets an error if it mixes variants.
+ * Returns the schema of an object without `anyOf`, `oneOf`, `allOf` and `$ref` at its root, because OpenAI and Anthropic reject a request
+ * with such a tool, and Gemini knows no `allOf`. The object has the properties of all variants, and requires those that each of them
+ * requires. Values are checked against the whole schema, so the model gets an error if it mixes variants.
  */
-export function objectSchema(schema: JsonSchema): JsonSchema {
+export function objectSchema(schema: JsonSchema, root: JsonSchema = schema): JsonSchema {
   const { $ref, anyOf, oneOf, allOf, ...rest } = schema
-  if ($ref === undefined && anyOf === undefined && oneOf === undefined && allOf === undefined) return schema
-  return { ...rest, ...fieldsOf(schema, schema) }
+  // OpenAI rejects arguments without `properties`.
+  if (($ref ?? anyOf ?? oneOf ?? allOf) === undefined) return { properties: {}, ...schema }
+  return { ...rest, ...fieldsOf(root, schema, new Map()) }
 }
 
 interface Fields {
@@ -17,18 +18,22 @@ interface Fields {
   required: string[]
 }
 
-/** Deep enough for unions of unions. A schema that refers only to itself ends here. */
-const deepest = 8
-
-function fieldsOf(root: JsonSchema, schema: unknown, depth = 0): Fields {
+/** @param known the fields of each reference, so that the cost is linear and a recursive schema ends */
+function fieldsOf(root: JsonSchema, schema: unknown, known: Map<unknown, Fields>): Fields {
   const { $ref, properties, required, anyOf, oneOf, allOf, type = 'object' } = isRecord(schema) ? schema : {}
-  if (type !== 'object' || depth > deepest) return { properties: {}, required: [] }
-  const inner = (parts: unknown) => listOf(parts).map((part) => fieldsOf(root, part, depth + 1))
+  if (type !== 'object') return { properties: {}, required: [] }
+  const inner = (parts: unknown) => listOf(parts).map((part) => fieldsOf(root, part, known))
   const always: Fields[] = [
     { properties: isRecord(properties) ? properties : {}, required: listOf(required) as string[] },
     ...inner(allOf),
-    ...inner(typeof $ref === 'string' ? [resolved(root, $ref)] : undefined),
   ]
+  if (typeof $ref === 'string') {
+    if (!known.has($ref)) {
+      known.set($ref, { properties: {}, required: [] })
+      known.set($ref, fieldsOf(root, resolved(root, $ref), known))
+    }
+    always.push(known.get($ref) as Fields)
+  }
   const variants = [...inner(anyOf), ...inner(oneOf)].filter((fields) => Object.keys(fields.properties).length > 0)
   const shared = variants
     .map((variant) => variant.required)
@@ -51,13 +56,6 @@ function joined(all: readonly Fields[]): Record<string, unknown> {
       return [name, others.length === 0 ? first : { anyOf: [first, ...others] }]
     }),
   )
-}
-
-function resolved(root: JsonSchema, pointer: string): unknown {
-  return pointer
-    .split('/')
-    .slice(1)
-    .reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), root)
 }
 
 function listOf(value: unknown): unknown[] {

@@ -6,6 +6,7 @@ import {
   type ToolInputEnd,
   type ToolInputStart,
 } from '@allium/core'
+import { equalJson, isRecord } from '@allium/core/internal'
 import type { ProviderTools } from './provider-tools.ts'
 
 export interface InputStartPart {
@@ -116,7 +117,7 @@ function completeJson({ input }: ToolCallPart, isForeign: boolean): string {
   const json = typeof input === 'string' ? input : JSON.stringify(input ?? {})
   if (!isForeign || json.trim() === '') return json
   const value = parseInput(json)
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? json : JSON.stringify({ input: value })
+  return isRecord(value) ? json : JSON.stringify({ input: value })
 }
 
 /** Returns the part of the whole call's arguments that the deltas did not contain. */
@@ -125,23 +126,11 @@ function missingInput(id: string, input: OpenInput, json: string): string {
   if (json.startsWith(input.json)) return json.slice(input.json.length)
   // OpenRouter's package replaces arguments that are no JSON, such as cut ones.
   const isReplaced = json === '{}' && parseInput(input.json) === input.json
-  if (isReplaced || sameJson(json, input.json)) return ''
+  // By value, because the key order may differ between the whole call and the deltas.
+  if (isReplaced || equalJson(parseInput(json), parseInput(input.json))) return ''
   throw new AlliumError(
     'model.protocol',
     `The provider streamed arguments for the tool call "${id}" that differ from the final ones.`,
-  )
-}
-
-/** Compares by value, because the key order may differ between the whole call and the deltas. */
-function sameJson(a: string, b: string): boolean {
-  return canonical(a) === canonical(b)
-}
-
-function canonical(json: string): string {
-  return JSON.stringify(parseInput(json), (_, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
   )
 }
 

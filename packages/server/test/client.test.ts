@@ -2,6 +2,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { Agent, defineTool, type Model } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import * as mini from 'zod/mini'
 import { ClientError, createClient } from '../src/client.ts'
 import { agentOf, gated, listen, silent } from './kit.ts'
 
@@ -25,6 +27,16 @@ test('a run is awaited, or read, or both, and is asked for once', async () => {
   expect([types[0], types.at(-1)]).toEqual(['turn:start', 'turn:end'])
   expect(await run).toMatchObject({ status: 'completed', text: 'One.', sessionId: session.id, pending: [] })
   expect((await session.run('Hi')).text).toBe('Two.')
+})
+
+test('an answer has the form of a JSON Schema beside its schema, or alone', async () => {
+  const { url } = await listen(agentOf(['{"city":"Oslo"}', '{"city":"Oslo"}']))
+  const schema = mini.object({ city: mini.string() })
+  const jsonSchema = z.toJSONSchema(schema)
+  const session = at(url).session()
+  expect((await session.run('Hi', { output: { schema, jsonSchema } })).output?.city).toBe('Oslo')
+  expect((await session.run('Hi', { output: { jsonSchema } })).output).toEqual({ city: 'Oslo' })
+  expect(() => session.run('Hi', { output: schema })).toThrow(expect.objectContaining({ code: 'run.options' }))
 })
 
 test('a call that waits is approved, or denied, with its token', async () => {

@@ -25,6 +25,8 @@ export interface AgentToolOptions<S extends Schema, State> {
   name?: string | undefined
   /** The schema of the model's arguments. @default `{ task: string }` */
   schema?: S | undefined
+  /** Their JSON Schema, for a `schema` that cannot return one. Without `schema`, it also checks them. */
+  jsonSchema?: object | undefined
   /** Returns the input of the agent's turn from the arguments. @default the task */
   input?(args: ToolArgs<S>): Input
   /** Returns the part of the result that the model receives. @default its text */
@@ -43,6 +45,7 @@ const readOptions = layerOptions<AgentToolOptions<Schema, unknown>>('tools:agent
   description: option.required(option.text, 'when to hand work on, for the model'),
   name: option.text,
   schema: option.any,
+  jsonSchema: option.any,
   input: option.fn,
   result: option.fn,
   runOptions: option.object,
@@ -70,6 +73,7 @@ export function agentTool<S extends Schema = undefined, State = {}>(
     description,
     name = agent.name,
     schema,
+    jsonSchema = schema === undefined ? taskSchema : undefined,
     input = (args) => taskOf(args as object),
     result = ({ text }) => text,
     runOptions,
@@ -83,7 +87,8 @@ export function agentTool<S extends Schema = undefined, State = {}>(
     timeout,
     flow: {},
     agent,
-    ...(schema === undefined ? { jsonSchema: taskSchema } : { schema }),
+    ...(schema !== undefined && { schema }),
+    ...(jsonSchema !== undefined && { jsonSchema }),
     ...(requireApproval !== undefined && { requireApproval }),
     async execute(args: ToolArgs<S>, ctx) {
       const runResult = await delegate(ctx, agent, input(args), runOptions)

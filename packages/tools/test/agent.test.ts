@@ -32,6 +32,19 @@ describe('tools.agent', () => {
     expect(researcher.requests[0]?.messages).toEqual([{ role: 'user', content: 'Find it' }])
   })
 
+  it('shows the model a JSON Schema of arguments beside a schema that has none, or alone', async () => {
+    const schema = { '~standard': { version: 1, vendor: 'other', validate: (value: unknown) => ({ value }) } } as never
+    const jsonSchema = { type: 'object', properties: { task: { type: 'string' } } }
+    for (const options of [{ schema, jsonSchema }, { jsonSchema }]) {
+      const model = scriptedModel([ask(), 'Done.'])
+      const agent = new Agent({ name: 'researcher', model: scriptedModel(['Found.']) })
+      const { toolCalls } = await new Agent({ model })
+        .use(agentTool({ agent, description: 'Finds facts', ...options }))
+        .run('go')
+      expect([model.requests[0]?.tools[0]?.jsonSchema, toolCalls[0]?.result.content]).toEqual([jsonSchema, 'Found.'])
+    }
+  })
+
   it('begins each task anew', async () => {
     const { agent, researcher } = chief(['one', 'two'])
     const session = agent.session()

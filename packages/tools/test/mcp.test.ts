@@ -371,6 +371,7 @@ describe('tools.mcp', () => {
       { name: 'files.read', description: 'Collides', inputSchema },
       { name: 'deep', description: 'Too deep', inputSchema: { type: 'object', properties: { deep } } },
       { name: 'own', description: 'Has the name of another tool', inputSchema },
+      { name: 'x'.repeat(70), description: 'Too long', inputSchema },
     ] as never
     const own: Middleware = {
       name: 'own',
@@ -387,6 +388,7 @@ describe('tools.mcp', () => {
       expect.stringMatching(/"files.read"/),
       expect.stringMatching(/"deep" of the MCP server "srv" is left out: its schema is nested more than/),
       expect.stringMatching(/"srv__own".*"srv__own" is registered twice/),
+      expect.stringMatching(/"srv__x{70}" .* has a name that providers reject/),
     ])
   })
 

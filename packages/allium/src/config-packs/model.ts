@@ -61,7 +61,7 @@ export const modelPacks: Packs = {
   'model.selectTools': { create: model.selectTools, options: z.strictObject({ tools: names, as }) },
   'model.structured': {
     create: ({ schema, ...options }: Omit<model.StructuredOptions, 'schema'> & { schema: JsonSchema }) =>
-      model.structured({ ...options, schema: standardSchema(schema) }),
+      model.structured({ ...options, jsonSchema: schema, schema: standardSchema(schema) }),
     options: z.strictObject({
       schema: z.record(z.string(), z.unknown()),
       format: z.enum(['json', 'text']).optional(),

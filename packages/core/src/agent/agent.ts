@@ -26,7 +26,7 @@ import { Session } from '../session/session.ts'
 import type { CallTypes } from '../tool/call-record.ts'
 import { ToolAttempt } from '../tool/scope/context.ts'
 import type { RunResult } from '../turn/run-result.ts'
-import { checkPlace, checkSessionId, checkValue } from './check-value.ts'
+import { checkPlace, checkPrincipal, checkSessionId } from './check-value.ts'
 import { type Inspection, inspectLayers } from './inspect.ts'
 import { LayerStack } from './layer-stack.ts'
 import { Lifecycle } from './lifecycle.ts'
@@ -187,7 +187,7 @@ export class Agent<
     const scope = new SessionScope(
       this.#scope,
       id === undefined ? newId() : checkSessionId(id),
-      checkValue(setup.principal, principal, 'principal', 'session.principal'),
+      checkPrincipal(setup, principal),
       context === undefined ? undefined : this.#life.checkContext(context),
       metadata,
       id === undefined || (parent !== undefined && options.id === undefined),

@@ -1,27 +1,13 @@
-import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
-import type { ErrorCode } from '../errors/codes.ts'
+import { checkSchema } from '../errors/check-schema.ts'
 import { isPrintable } from '../errors/describe.ts'
-import { isThenable } from '../errors/thenable.ts'
 import { tenantOf } from '../ports/tenant.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
-import { formatIssues } from '../tool/check-args.ts'
+import type { AgentSetup } from './scope/agent-scope.ts'
 
-/** Returns the output of the schema, or the value itself without a schema. */
-export function checkValue(
-  schema: StandardSchemaV1 | undefined,
-  value: unknown,
-  what: string,
-  code: ErrorCode,
-): unknown {
-  if (schema === undefined) return value
-  const result = schema['~standard'].validate(value)
-  if (isThenable(result))
-    throw new AlliumError(code, `The schema of the ${what} is asynchronous. Use a synchronous one.`)
-  if (result.issues === undefined) return result.value
-  throw new AlliumError(code, `The ${what} does not fit the agent's schema: ${formatIssues(result.issues)}.`, {
-    details: { issues: result.issues },
-  })
+/** Returns the principal of a session as the agent's schema parses it. @throws AlliumError `session.principal` */
+export function checkPrincipal({ principal: schema }: AgentSetup, principal: unknown): unknown {
+  return checkSchema(schema, principal, { what: 'The principal', code: 'session.principal' })
 }
 
 /** Throws `session.principal` if the owner is unclear, before anything is stored under a wrong name. */

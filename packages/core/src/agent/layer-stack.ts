@@ -1,10 +1,11 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { CallSite } from '../errors/call-site.ts'
-import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
+import type { DisplayContext, DisplayTransform, Layer, Middleware, Usable } from '../middleware/middleware.ts'
 import { toLayers } from '../middleware/normalize.ts'
 import { checkNames, checkRunLayers, compileOnion, wrapOnion } from '../middleware/onion.ts'
 import { checkOrder, type Finding, uncheckedOrders } from '../middleware/order.ts'
 import type { Onion } from '../onion/hook.ts'
+import type { SessionKey } from '../ports/session-store.ts'
 import { declareFields, type StateField } from '../state/field.ts'
 import { isRunByProvider, notAdmitted, unseenCalls } from '../tool/tool-guard.ts'
 import type { AgentScope } from './scope/agent-scope.ts'
@@ -33,6 +34,19 @@ export class LayerStack {
     this.#declare(added)
     this.layers.push(...added)
     for (const { name } of added) this.#names.add(name)
+  }
+
+  /** Combines the display transforms of all layers, inner ones first, as in the stream. */
+  async displayTransform(sessionKey: SessionKey): Promise<DisplayTransform> {
+    const { setup, capabilities } = this.#scope
+    const find: DisplayContext['find'] = (capability) => capabilities.find(capability)
+    const ctx: DisplayContext = { agent: { name: setup.name }, sessionKey, find }
+    const transforms: DisplayTransform[] = []
+    for (const { spec } of this.layers) {
+      const transform = await spec.display?.(ctx)
+      if (transform !== undefined) transforms.unshift(transform)
+    }
+    return (text) => transforms.reduce((shown, transform) => transform(shown), text)
   }
 
   /** Returns the onion with a run's layers inside, and `inner` inside these. Cached for each array and layer. */

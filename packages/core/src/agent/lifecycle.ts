@@ -1,5 +1,6 @@
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
+import { checkSchema } from '../errors/check-schema.ts'
 import { describe } from '../errors/describe.ts'
 import type { DisplayTransform, Middleware, Usable } from '../middleware/middleware.ts'
 import { compileOnion, storesSession, wrapOnion } from '../middleware/onion.ts'
@@ -12,8 +13,7 @@ import { RunKeys } from '../session/run-keys.ts'
 import { ScopeLifecycle } from '../session/scope/scope-lifecycle.ts'
 import type { Abortable, SessionHost } from '../session/session-host.ts'
 import { SharedWork } from '../session/shared-work.ts'
-import { checkSessionId, checkValue } from './check-value.ts'
-import { displayTransformOf } from './display-transform.ts'
+import { checkPrincipal, checkSessionId } from './check-value.ts'
 import type { LayerStack, OrderCheck } from './layer-stack.ts'
 import type { AgentScope } from './scope/agent-scope.ts'
 import { AgentAttempt } from './scope/context.ts'
@@ -92,14 +92,14 @@ export class Lifecycle implements SessionHost {
     return this.#stack.with(use, inner)
   }
   displayFor(key: SessionKey): Promise<DisplayTransform> {
-    return displayTransformOf(this.#stack.layers, this.scope, key)
+    return this.#stack.displayTransform(key)
   }
   checkContext(context: unknown): unknown {
-    return checkValue(this.scope.setup.context, context, 'context', 'run.options')
+    return checkSchema(this.scope.setup.context, context, { what: 'The context', code: 'run.options' })
   }
   checkPrincipal(principal: unknown): unknown {
     if (operators.has(principal as object)) return principal
-    return checkValue(this.scope.setup.principal, principal, 'principal', 'session.principal')
+    return checkPrincipal(this.scope.setup, principal)
   }
   checkSessionId(id: unknown): string {
     return checkSessionId(id)

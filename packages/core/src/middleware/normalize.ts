@@ -1,12 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
+import { checkSchema } from '../errors/check-schema.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
 import { isNear, unknownName } from '../errors/nearest.ts'
-import { isThenable } from '../errors/thenable.ts'
 import { isPlainObject } from '../messages/json.ts'
 import type { ScopeName } from '../onion/hook.ts'
-import { formatIssues } from '../tool/check-args.ts'
 import { type AnyMiddleware, type Layer, type LayerOrder, scopeNames, type ToMiddleware } from './middleware.ts'
 
 /** Returns the layers of one `.use()` call. `position` names plain functions, such as `turn#2`. */
@@ -59,7 +58,14 @@ function layer(given: unknown, config: unknown): Layer {
   }
   if (!Array.isArray(spec.tools ?? []))
     throw invalid(`The tools of the layer "${name}" are ${describe(spec.tools)}. Pass a list.`, { layer: name })
-  return { name, spec, config: checkConfig(name, spec.config as StandardSchemaV1 | undefined, config) }
+  const what = `The config of the layer "${name}"`
+  const refusal = {
+    what,
+    code: 'layer.config',
+    details: { layer: name },
+    fix: ' Pass it as .use(layer, config).',
+  } as const
+  return { name, spec, config: checkSchema(spec.config as StandardSchemaV1 | undefined, config, refusal) }
 }
 
 /**
@@ -92,20 +98,3 @@ type LayerKey = keyof AnyMiddleware
 const fields: LayerKey[] = ['name', 'state', 'config', 'tools', 'provides', 'requires', 'order', 'options']
 const behavior: LayerKey[] = ['innermost', 'reenters', 'inherit', 'guards', 'admits', 'display', 'wrapHooks', 'loose']
 const layerKeys: readonly LayerKey[] = [...scopeNames, ...fields, ...behavior]
-
-function checkConfig(name: string, schema: StandardSchemaV1 | undefined, config: unknown): unknown {
-  if (schema === undefined) return config
-  const result = schema['~standard'].validate(config)
-  if (isThenable(result))
-    throw invalid(
-      `The config schema of the layer "${name}" is asynchronous. Use a synchronous one.`,
-      { layer: name },
-      'layer.config',
-    )
-  if (result.issues === undefined) return result.value
-  throw new AlliumError(
-    'layer.config',
-    `The config of the layer "${name}" does not fit its schema: ${formatIssues(result.issues)}. Pass it as .use(layer, config).`,
-    { details: { layer: name, issues: result.issues } },
-  )
-}

@@ -42,7 +42,8 @@ export function runTurn({ run, task, scope, host }: Beginning, prepared: Prepare
 export async function outputOfStored({ task, scope }: Beginning, { answer, status }: StoredTurn) {
   const plan = await outputOf(task, scope)
   if (plan === undefined) return answer
-  return status === 'completed' ? ((await plan.parse(answer ?? '')) as RunResult['output']) : null
+  if (status !== 'completed') return null
+  return (await plan.parse(answer ?? '', scope.agent.setup.validate)) as RunResult['output']
 }
 
 /** Runs a turn inside the session's wrappers. Returns the stored turn that answers the run, if no turn ran. */

@@ -9,7 +9,6 @@ import type { OutputPlan } from '../output/plan.ts'
 import { isDirect, type Journal } from '../ports/journal.ts'
 import type { UntrustedSchema } from '../ports/validate.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
-import { clientTool, partlyChecked } from '../tool/client-tool.ts'
 import { toolRing } from '../tool/scope/ring.ts'
 import { inheritedInputs, throughInputLayers } from '../turn/inputs.ts'
 import { Turn, type TurnRings } from '../turn/turn.ts'
@@ -27,9 +26,9 @@ export async function outputOf<C>(task: Task<C>, scope: SessionScope): Promise<O
   const { output } = task.options
   if (output === undefined) return undefined
   const hasTools = scope.agent.tools.defs.length + clientToolsOf(task, scope).length > 0
-  const { outputPlan } = await import('../later.ts')
+  const { outputPlan, partlyChecked } = await import('../later.ts')
   const plan = outputPlan(output, hasTools)
-  const { unchecked = [] } = plan.schema as Partial<UntrustedSchema>
+  const { unchecked = [] }: Partial<UntrustedSchema> = plan.schema ?? {}
   if (unchecked.length > 0)
     scope.agent.warnOnce(`output:${unchecked[0]}`, partlyChecked('of the option output', unchecked))
   return plan
@@ -153,6 +152,7 @@ export async function toolsOf<C>(task: Pick<Task<C>, 'options' | 'decisions'>, s
   const { agent } = scope
   const clientTools = clientToolsOf(task, scope)
   if (clientTools.length === 0) return { tools: agent.tools, clientTools: undefined }
+  const { clientTool } = await import('../later.ts')
   const made = await Promise.all(clientTools.map((def) => clientTool(def, agent)))
   return { tools: agent.tools.with(made), clientTools }
 }

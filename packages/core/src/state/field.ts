@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
+import { checkSchema } from '../errors/check-schema.ts'
 import { messageOf } from '../errors/describe.ts'
 import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import { isThenable, silence } from '../errors/thenable.ts'
@@ -112,19 +113,8 @@ export function checked(
   value: unknown,
   writeKind = 'written to',
 ): unknown {
-  if (schema === undefined) return value
-  const result = schema['~standard'].validate(value)
-  if (isThenable(result))
-    throw new AlliumError(
-      'state.invalid',
-      `The schema of the state key "${key}" (layer "${owner}") is asynchronous. Use a synchronous one.`,
-    )
-  if (result.issues === undefined) return result.value
-  throw new AlliumError(
-    'state.invalid',
-    `The value ${writeKind} the state key "${key}" does not fit the schema of layer "${owner}": ${result.issues[0]?.message}.`,
-    { details: { key, issues: result.issues } },
-  )
+  const what = `The value ${writeKind} the state key "${key}" (layer "${owner}")`
+  return checkSchema(schema, value, { what, code: 'state.invalid', details: { key } })
 }
 
 /** Returns a copy of a value. structuredClone() takes long, so values that cannot change are returned as they are. */

@@ -1,7 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { plainIssues } from '../errors/check-schema.ts'
 import { isThenable } from '../errors/thenable.ts'
 import { isReservedKey } from '../messages/json.ts'
-import type { Validate } from '../ports/validate.ts'
+import type { JsonSchema, Validate } from '../ports/validate.ts'
 import type { AnyTool } from './tool.ts'
 
 /**
@@ -12,18 +13,27 @@ export type CheckedArgs =
   | { value: unknown; issues?: undefined }
   | { issues: readonly StandardSchemaV1.Issue[]; cause?: unknown }
 
-/** Checks arguments against the tool's schema. If the schema throws, the arguments are rejected. */
+/** Checks arguments against the tool's schema. */
 export function checkArgs(
   tool: AnyTool,
   args: Record<string, unknown>,
   validate: Validate | undefined,
 ): CheckedArgs | Promise<CheckedArgs> {
-  const reserved = refusedKey(args)
-  if (reserved !== undefined) return reserved
+  return refusedKey(args) ?? checkBy(tool, args, validate)
+}
+
+/** Checks a value against a schema, or a JSON Schema if there is no other. If the schema throws, the value is rejected. */
+export function checkBy(
+  { schema, jsonSchema }: Pick<AnyTool, 'schema' | 'jsonSchema'>,
+  value: unknown,
+  validate: Validate | undefined,
+): CheckedArgs | Promise<CheckedArgs> {
   try {
-    if (tool.schema === undefined) return checkJsonSchema(tool, args, validate)
-    const result = tool.schema['~standard'].validate(args)
-    return isThenable(result) ? Promise.resolve(result).then(outcome, failed) : outcome(result)
+    if (schema !== undefined) return settled(schema['~standard'].validate(value), outcome)
+    if (validate === undefined || jsonSchema === undefined) return { value }
+    return settled(validate(jsonSchema as JsonSchema, value), (issues) =>
+      outcome(issues.length === 0 ? { value } : { issues }),
+    )
   } catch (error) {
     return failed(error)
   }
@@ -35,30 +45,12 @@ export function refusedKey(args: Record<string, unknown>): { issues: readonly St
   return key === undefined ? undefined : refused(`The key "${key}" is not allowed.`)
 }
 
-/** Formats the issues as one line for the model. */
-export function formatIssues(issues: readonly StandardSchemaV1.Issue[]): string {
-  return issues
-    .slice(0, 10)
-    .map(({ message, path }) =>
-      path === undefined || path.length === 0 ? message : `${path.map(segment).join('.')}: ${message}`,
-    )
-    .join('; ')
-}
-
-function checkJsonSchema(
-  { jsonSchema }: AnyTool,
-  args: Record<string, unknown>,
-  validate: Validate | undefined,
-): CheckedArgs | Promise<CheckedArgs> {
-  if (validate === undefined || jsonSchema === undefined) return { value: args }
-  const judged = (issues: readonly StandardSchemaV1.Issue[]): CheckedArgs =>
-    issues.length === 0 ? { value: args } : { issues }
-  const found = validate(jsonSchema, args)
-  return isThenable(found) ? found.then(judged, failed) : judged(found)
+function settled<T>(result: T | Promise<T>, judge: (result: T) => CheckedArgs): CheckedArgs | Promise<CheckedArgs> {
+  return isThenable(result) ? Promise.resolve(result).then(judge, failed) : judge(result)
 }
 
 function outcome(result: StandardSchemaV1.Result<unknown>): CheckedArgs {
-  return result.issues === undefined ? { value: result.value } : { issues: result.issues }
+  return result.issues === undefined ? { value: result.value } : { issues: plainIssues(result.issues) }
 }
 
 /** Hides the schema's error from the model, because it may contain a secret. */
@@ -68,10 +60,6 @@ function failed(cause: unknown): CheckedArgs {
 
 function refused(message: string): { issues: readonly StandardSchemaV1.Issue[] } {
   return { issues: [{ message }] }
-}
-
-function segment(part: PropertyKey | StandardSchemaV1.PathSegment): string {
-  return String(typeof part === 'object' ? part.key : part)
 }
 
 function reservedKey(value: unknown, depth = 0): string | undefined {

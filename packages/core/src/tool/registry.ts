@@ -3,6 +3,7 @@ import { describe } from '../errors/describe.ts'
 import { checkOptions, type KeysOf, keysOf } from '../errors/known-options.ts'
 import { freezeJson } from '../messages/json.ts'
 import type { ToolDef } from '../model/model.ts'
+import type { JsonSchema } from '../ports/validate.ts'
 import { type FlowLabels, flowFault, type ToolFlow } from './flow.ts'
 import { jsonSchemaOf, schemaFault } from './json-schema.ts'
 import type { AnyTool, Tool } from './tool.ts'
@@ -101,49 +102,26 @@ const ofTool = /* @__PURE__ */ keysOf<Tool>()(
 )
 const ofProvider: KeysOf<NonNullable<Tool['providerExecuted']>> = { id: true, args: true }
 
-/** JSON Schema types that tool arguments cannot have. */
-const noArguments: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'null'])
-
 function toolDef(tool: AnyTool): ToolDef {
   if (typeof tool !== 'object' || tool === null || typeof tool.name !== 'string' || tool.name === '')
     throw new AlliumError(
       'tool.invalid',
       `A tool is { name, description, schema, execute }, not ${describeTool(tool)}.`,
     )
-  const { name, description, schema, providerExecuted, providerOptions, strict, execute } = tool
+  const { name, description, schema, providerExecuted, providerOptions, strict } = tool
   const what = `The tool ${describe(name)}`
   checkOptions(tool, ofTool, what, 'tool.invalid')
   checkOptions(providerExecuted, ofProvider, `${what}, in providerExecuted,`, 'tool.invalid')
-  if (typeof description !== 'string')
-    throw new AlliumError('tool.invalid', `${what} has no description. Tell the model what it does.`)
-  if (typeof execute !== 'function' && providerExecuted === undefined)
-    throw new AlliumError('tool.invalid', `${what} has no execute function.`)
-  if (isRunByProvider(tool) && tool.requireApproval !== undefined && tool.requireApproval !== false)
-    throw new AlliumError(
-      'tool.invalid',
-      `${what} has requireApproval, but the provider runs it without asking. Give it an execute function, or remove requireApproval.`,
-    )
-  if (schema === undefined && tool.jsonSchema === undefined && providerExecuted === undefined)
-    throw new AlliumError(
-      'tool.invalid',
-      `${what} has neither schema nor jsonSchema. For no arguments give jsonSchema: { type: 'object', properties: {} }.`,
-    )
-  const { onInterrupted } = tool
-  if (onInterrupted !== undefined && !['retry', 'fail', 'ask'].includes(onInterrupted))
-    throw new AlliumError(
-      'tool.invalid',
-      `${what} has ${describe(onInterrupted)} as its onInterrupted. Use "retry", "fail" or "ask".`,
-    )
-  const wrongFlow = tool.flow === undefined ? undefined : flowFault(tool.flow)
-  if (wrongFlow !== undefined) throw new AlliumError('tool.invalid', `${what} ${wrongFlow}`)
-  const fault = schema === undefined ? undefined : schemaFault(schema)
-  if (fault !== undefined) throw new AlliumError('tool.invalid', `${what} has as its schema ${fault}.`)
-  const jsonSchema = tool.jsonSchema ?? (schema === undefined ? { type: 'object' } : jsonSchemaOf(schema, what))
+  checkTool(tool, (why) => new AlliumError('tool.invalid', `${what} ${why}`))
+  const jsonSchema: JsonSchema = {
+    type: 'object',
+    ...(tool.jsonSchema ?? (schema && jsonSchemaOf(schema, what, 'tool.invalid'))),
+  }
   const { type } = jsonSchema
-  if (providerExecuted === undefined && typeof type === 'string' && noArguments.has(type))
+  if (providerExecuted === undefined && typeof type === 'string' && type !== 'object')
     throw new AlliumError(
       'tool.invalid',
-      `${what} takes ${/^[aeio]/.test(type) ? 'an' : 'a'} ${type} as its arguments. Use an object, such as z.object({ value: … }).`,
+      `${what} takes arguments of the type ${describe(type)}. Use an object, such as z.object({ value: … }).`,
     )
   return freezeJson({
     name,
@@ -154,6 +132,29 @@ function toolDef(tool: AnyTool): ToolDef {
     ...(providerOptions !== undefined && { providerOptions: structuredClone(providerOptions) }),
     ...(strict !== undefined && { strict }),
   })
+}
+
+/** Throws what `fault` returns for the first reason why a tool cannot be used. */
+function checkTool(tool: AnyTool, fault: (why: string) => AlliumError): void {
+  const { name, description, schema, providerExecuted, execute, requireApproval, onInterrupted, flow } = tool
+  if (!/^[\w-]{1,64}$/.test(name))
+    throw fault('has a name that providers reject. Use 1 to 64 letters, digits, _ and -.')
+  if (typeof description !== 'string') throw fault('has no description. Tell the model what it does.')
+  if (typeof execute !== 'function' && providerExecuted === undefined) throw fault('has no execute function.')
+  if (isRunByProvider(tool) && requireApproval !== undefined && requireApproval !== false)
+    throw fault(
+      'has requireApproval, but the provider runs it without asking. Give it an execute function, or remove requireApproval.',
+    )
+  if ((schema ?? tool.jsonSchema ?? providerExecuted) === undefined)
+    throw fault(
+      "has neither schema nor jsonSchema. For no arguments give jsonSchema: { type: 'object', properties: {} }.",
+    )
+  if (onInterrupted !== undefined && !['retry', 'fail', 'ask'].includes(onInterrupted))
+    throw fault(`has ${describe(onInterrupted)} as its onInterrupted. Use "retry", "fail" or "ask".`)
+  const noSchema = schema === undefined ? undefined : schemaFault(schema)
+  if (noSchema !== undefined) throw fault(`has as its schema ${noSchema}.`)
+  const wrongFlow = flow === undefined ? undefined : flowFault(flow)
+  if (wrongFlow !== undefined) throw fault(wrongFlow)
 }
 
 /** Recognizes tools of the AI SDK, which have no name and call the schema `inputSchema` or `parameters`. */

@@ -3,7 +3,6 @@ import type { CustomEvent } from '../events/events.ts'
 import type { ProviderOptions } from '../model/model.ts'
 import type { Capability } from '../ports/capability.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
-import type { JsonSchema } from '../ports/validate.ts'
 import type { SuspendRequest } from '../state/snapshot.ts'
 import type { Approval } from './approval.ts'
 import type { CallsOf, CallTypes } from './call-record.ts'
@@ -51,7 +50,8 @@ export interface Tool<
   description: string
   /** Any Standard Schema. Its JSON Schema comes from `~standard.jsonSchema`, which zod 4 has. Without that, set `jsonSchema` too. */
   schema?: S
-  jsonSchema?: JsonSchema
+  /** The JSON Schema that the model reads. Without `schema`, it also checks the arguments. */
+  jsonSchema?: object
   /** May return any value; non-string values are serialized as JSON. If it throws, the model gets an error result. */
   execute?(args: ToolArgs<S>, ctx: ToolExecution): O | Promise<O>
   /** Whether a human must approve the call. @default false */

@@ -4,12 +4,16 @@ import { messageOf } from '../errors/describe.ts'
 import { isStackOverflow } from '../errors/first-error.ts'
 import type { RunEnd, RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
+import type { Validate } from '../ports/validate.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
 import { addDetails, partialOf, type RunResult, reasonOf, statusOf, withPartial } from './run-result.ts'
 import type { Turn } from './turn.ts'
 
 /** Runs a turn until its layers have returned and its history is final. Its errors are its end, so it does not reject. */
-export async function runLayers(turn: Turn, parse?: (text: string) => Promise<unknown>): Promise<Turn> {
+export async function runLayers(
+  turn: Turn,
+  parse?: (text: string, validate: Validate | undefined) => Promise<unknown>,
+): Promise<Turn> {
   const { session, lifecycle } = turn
   begin(turn)
   try {
@@ -26,7 +30,7 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
       turn.journal.checkEnd?.(turn.turnId)
     if (turn.isSuspended && lifecycle.end === undefined) await (await import('../later.ts')).suspend(turn)
     if (parse !== undefined && statusOf(turn) === 'completed')
-      turn.structuredOutput = await parse(turn.answer.output ?? '')
+      turn.structuredOutput = await parse(turn.answer.output ?? '', session.agent.setup.validate)
   } catch (error) {
     lifecycle.close('failed', error)
   }

@@ -38,9 +38,9 @@ function isBound(value: unknown): boolean {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER
 }
 
-function findOpenArray({ items, maxItems }: JsonSchema, path: string): string | undefined {
+function findOpenArray({ items, maxItems, prefixItems }: JsonSchema, path: string): string | undefined {
   if (typeof maxItems !== 'number' || maxItems > 100) return `${path} is a list without a maxItems of 100 or less`
-  const item = (items ?? {}) as JsonSchema
+  const item: JsonSchema = prefixItems === undefined ? Object(items) : {}
   const isFlat = 'enum' in item || 'const' in item || item.type === 'boolean'
   return isFlat ? undefined : `${path} is a list whose items are neither enums nor booleans`
 }

@@ -12,7 +12,7 @@ import {
   type ToolResult,
 } from '@allium/core'
 import { resolveModel } from '@allium/core/context'
-import { resultText } from '@allium/core/internal'
+import { resultText, jsonSchemaOf as toJsonSchema } from '@allium/core/internal'
 import { findOpenPart } from './closed-schema.ts'
 
 type OutputSchema = NonNullable<Tool['schema']>
@@ -49,21 +49,15 @@ function checkSchemas(as: string, quarantine: Quarantine): void {
   }
 }
 
+/** The schema itself must return its JSON Schema: with another one, the schema could accept text that the check does not see. */
 function jsonSchemaOf(as: string, tool: string, schema: OutputSchema): JsonSchema {
-  const standard = (schema as Partial<OutputSchema> | null)?.['~standard'] as WithJsonSchema | undefined
-  const what = `cannot read "${tool}" in quarantine: its schema`
-  if (typeof standard?.jsonSchema?.input !== 'function')
-    throw misconfigured(as, `${what} cannot be converted to JSON Schema. Use a zod 4 schema.`)
   try {
-    return standard.jsonSchema.input({ target: 'draft-07' }) as JsonSchema
-  } catch (cause) {
-    const message = `"${as}" ${what} cannot be converted to JSON Schema: ${messageOf(cause)}. For a date, use z.iso.date().`
+    return toJsonSchema(schema, tool, 'layer.config')
+  } catch (error) {
+    const cause = (error as Error).cause ?? error
+    const message = `"${as}" cannot read "${tool}" in quarantine: its schema cannot be converted to JSON Schema: ${messageOf(cause)}. For a date, use z.iso.date().`
     throw new AlliumError('layer.config', message, { details: { layer: as }, cause })
   }
-}
-
-interface WithJsonSchema {
-  readonly jsonSchema?: { input(options: { target: string }): unknown }
 }
 
 function createReader(as: string, model: ModelRef) {

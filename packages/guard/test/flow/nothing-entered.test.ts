@@ -94,6 +94,13 @@ describe('guard.flow, where nothing came in', () => {
     expect((await agent.run('go')).text).toBe('Hello world.')
   })
 
+  it('refuses a quarantine with a tuple, which could carry text', () => {
+    const schema = z.object({ x: z.tuple([z.string()], z.enum(['a'])).check(z.maxLength(3)) })
+    expect(() => flow({ quarantine: { x: schema }, reader: scriptedModel([]) })).toThrow(
+      expect.objectContaining({ code: 'layer.config', message: expect.stringContaining('neither enums nor booleans') }),
+    )
+  })
+
   it('refuses a quarantine whose schema is no JSON Schema, and says what to take', () => {
     const made = (schema: unknown) => () => flow({ quarantine: { x: schema as never }, reader: scriptedModel([]) })
     expect(made(z.object({ day: z.date() }))).toThrow(

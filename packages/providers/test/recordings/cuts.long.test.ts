@@ -38,10 +38,10 @@ async function outcomeOf(model: Model, tools: ToolDef[]): Promise<string | undef
 }
 
 function toolDefs(recording: Recording, version: Version): ToolDef[] {
-  return ownTools(recording, version).map(({ name, description, jsonSchema = {}, providerExecuted }) => ({
+  return ownTools(recording, version).map(({ name, description, jsonSchema, providerExecuted }) => ({
     name,
     description,
-    jsonSchema,
+    jsonSchema: { ...jsonSchema },
     ...(providerExecuted !== undefined && { providerExecuted }),
   }))
 }

@@ -21,8 +21,8 @@ type Base64Encoded<P> = Omit<P, 'data'> & { data: string }
 
 export interface RequestOptions<O extends OutputSchema | undefined = undefined> {
   /**
-   * The schema of the answer: any Standard Schema of an object that can return its JSON Schema, as in zod 4. Types `output`. @default the
-   * answer is text
+   * The schema of the answer, which is an object: a Standard Schema that can return its JSON Schema, as in zod 4, or
+   * `{ schema, jsonSchema }`. Types `output`. @default the answer is text
    */
   output?: O | undefined
   /** A repeated request with the same key gets the same run. @default a new key for each run */
