@@ -9,16 +9,11 @@ export function assemble(
 ): ModelResponse {
   const answer = new Assembly(model)
   for (const chunk of chunks) answer.add(chunk)
-  const { text, reasoning } = answer
-  const toolCalls = answer.toolCalls()
   return {
-    text,
-    ...(reasoning !== undefined && { reasoning }),
-    toolCalls,
+    ...answer.content(),
     finishReason: reason,
     usage: noUsage(),
     model,
-    message: answer.message(toolCalls),
     ...(rawReason !== undefined && { rawFinishReason: rawReason }),
     ...(responseId !== undefined && { responseId }),
     ...(providerMetadata !== undefined && { providerMetadata }),
