@@ -1,0 +1,95 @@
+import { type Answer, type ErrorEvent, type Finish, type Format, type Json, usage, type WireEvent } from '../format.ts'
+import { chatProblems } from './openai-chat-rules.ts'
+import { data } from './sse.ts'
+
+/** How a provider of the chat format differs from OpenAI. */
+export interface ChatDialect {
+  name: string
+  source?: Format['source']
+  /** Returns the delta for a piece of reasoning; absent if answers have none. */
+  reasoning?: (text: string) => Json
+  /** The rule for ids of tool calls. */
+  callId?: RegExp
+  /** Kinds of content parts in messages of the user. */
+  parts?: readonly string[]
+  /** More fields of messages of the assistant that the provider takes. */
+  usage?: object
+  finishes?: readonly Finish[]
+  errors?: readonly ErrorEvent[]
+  counts?: Format['counts']
+  /** More rules. */
+  problems?: (body: Json) => string[]
+}
+
+const openai: Format['source'] = { url: 'https://platform.openai.com/docs/api-reference/chat', read: '2026-11-29' }
+
+/** Chat Completions, as OpenAI and most other providers stream them. */
+export function openaiChat(dialect: ChatDialect): Format {
+  const { name, source = openai, reasoning } = dialect
+  return {
+    name,
+    source,
+    contentType: 'text/event-stream',
+    problems: (body) => [...chatProblems(body, dialect), ...(dialect.problems?.(body) ?? [])],
+    events: (answer) => chatEvents(answer, dialect),
+    tail: 2,
+    errors: dialect.errors ?? chatErrors,
+    finishes: dialect.finishes ?? chatFinishes,
+    failure: (status, message) => ({
+      error: { message, type: status < 500 ? 'invalid_request_error' : 'server_error', param: null, code: null },
+    }),
+    reasoning: reasoning !== undefined,
+    callIds: true,
+    counts: dialect.counts ?? { cached: true, reasoning: true },
+  }
+}
+
+const chatFinishes: readonly Finish[] = [
+  { raw: 'stop', means: 'stop' },
+  { raw: 'length', means: 'length' },
+  { raw: 'content_filter', means: 'content-filter' },
+]
+
+export const chatErrors: readonly ErrorEvent[] = [
+  {
+    form: 'typed',
+    event: data({ error: { message: 'boom', type: 'server_error', param: null, code: null } }),
+    status: true,
+  },
+  { form: 'status as code', event: data({ error: { message: 'boom', code: 503 } }), status: true },
+  { form: 'text', event: data({ error: 'boom' }), status: false },
+]
+
+const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' }
+
+function chatEvents({ reasoning, text, calls = [], finish }: Answer, dialect: ChatDialect): WireEvent[] {
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    data({ ...head, choices: [{ index: 0, delta, finish_reason }] })
+  const events = [chunk({ role: 'assistant', content: '' })]
+  if (reasoning !== undefined && dialect.reasoning !== undefined) events.push(chunk(dialect.reasoning(reasoning)))
+  if (text !== undefined) for (const content of halves(text)) events.push(chunk({ content }))
+  calls.forEach(({ id, name, args }, index) => {
+    events.push(chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }))
+    if (args !== '')
+      for (const piece of halves(args)) events.push(chunk({ tool_calls: [{ index, function: { arguments: piece } }] }))
+  })
+  events.push(chunk({}, finish ?? (calls.length > 0 ? 'tool_calls' : 'stop')))
+  events.push(data({ ...head, choices: [], usage: chatUsage(dialect) }), 'data: [DONE]\n\n')
+  return events
+}
+
+function chatUsage(dialect: ChatDialect): object {
+  return {
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.input + usage.output,
+    prompt_tokens_details: { cached_tokens: usage.cached },
+    completion_tokens_details: { reasoning_tokens: usage.reasoning },
+    ...dialect.usage,
+  }
+}
+
+export function halves(text: string): string[] {
+  const middle = Math.ceil(text.length / 2)
+  return text.length < 2 ? [text] : [text.slice(0, middle), text.slice(middle)]
+}
