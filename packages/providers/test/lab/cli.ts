@@ -3,7 +3,7 @@ import { faults } from './faults.ts'
 import { installPackages, pinnedVersions } from './install.ts'
 import { changes, explain, readResults, type StoredRow, tableOf, writeResults } from './results.ts'
 import { installedName, type Row, type Version } from './row.ts'
-import { rows } from './rows.ts'
+import { rows } from './rows/index.ts'
 import { runRow } from './run.ts'
 import { scenarios } from './scenarios/index.ts'
 import { startServer } from './server.ts'
@@ -24,6 +24,7 @@ const jobs = rows
 const stored: StoredRow[] = []
 const unexplained: string[] = []
 for (const [row, of] of jobs) {
+  process.stderr.write(`${row.name} ${of}\n`)
   const cells = await runRow(row, of, server, load, (name) => values.scenario === undefined || name === values.scenario)
   const explained = explain(row, of, versions[installedName(row, of)] ?? 'not pinned', cells, faults)
   stored.push(explained.stored)
@@ -47,6 +48,6 @@ for (const one of unexplained) console.log(`unexplained: ${one}`)
 const node = process.versions.node
 if (values.update && values.row === undefined && values.scenario === undefined)
   await writeResults({ date: new Date().toISOString().slice(0, 10), versions: { node }, rows: stored })
-const changed = changes(await readResults(), stored)
+const changed = values.update ? [] : changes(await readResults(), stored)
 for (const one of changed) console.log(`changed: ${one}`)
 if (changed.length > 0 || unexplained.length > 0) process.exitCode = 1

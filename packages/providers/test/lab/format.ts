@@ -44,6 +44,8 @@ export interface Format {
   name: string
   /** The public description that the module was written from, and the day it was read. */
   source: { url: string; read: string }
+  /** Whose parts it takes back: the key of the metadata that its packages read. */
+  family?: string
   contentType: string
   /** Returns what the provider would answer with status 400. */
   problems(body: Json, path: string): string[]
@@ -56,8 +58,10 @@ export interface Format {
   failure(status: number, message: string): object
   /** Whether answers have reasoning. */
   reasoning: boolean
-  /** Whether the provider names its calls. */
-  callIds: boolean
+  /** Returns an id of a tool call as the provider makes them; absent if its calls have none. */
+  callId?: (n: number) => string
+  /** An id with other characters, which servers of this format are seen to send. */
+  oddId?: string
   /** Whether usage has cached and reasoning tokens. */
   counts: { cached: boolean; reasoning: boolean }
 }

@@ -34,6 +34,8 @@ export interface Question {
   input?: Input
   tools?: readonly AnyTool[]
   options?: RunOptions
+  /** Called when the first request is at the server. */
+  onRequest?(): void
   /** More inputs of the same session, one after the other. */
   more?: readonly Input[]
 }
@@ -54,8 +56,9 @@ export function createLab(
 ): Lab {
   return {
     format,
-    async ask(replies, { input = 'Hello', tools, options = {}, more = [] } = {}) {
+    async ask(replies, { input = 'Hello', tools, options = {}, more = [], onRequest } = {}) {
       const asked = script(...replies.map((reply) => toReply(reply, format)))
+      asked.onRequest = onRequest
       const ran: Outcome['ran'] = []
       const agent = new Agent({
         model: fromAiSdk(model(asked.url)),

@@ -49,3 +49,15 @@ export function strictProblems(schema: unknown, path = '#'): string[] {
     bad.push(...strictProblems(one, `${path}/$defs`))
   return bad
 }
+
+/** Whether an image is at a URL or in a data URL. */
+export function imageProblems(url: unknown, place: string): string[] {
+  const isImage = /^(https?:|data:image\/[a-z]+;base64,[A-Za-z0-9+/=]+$)/.test(String(url))
+  return isImage ? [] : [`${place}: the image is neither a URL nor base64: ${String(url).slice(0, 60)}`]
+}
+
+export function base64Problems(data: unknown, place: string): string[] {
+  return typeof data === 'string' && /^[A-Za-z0-9+/]+={0,2}$/.test(data)
+    ? []
+    : [`${place}: data is no base64: ${JSON.stringify(data)?.slice(0, 60)}`]
+}

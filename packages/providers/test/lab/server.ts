@@ -16,6 +16,8 @@ export interface Script {
   format: Format
   replies: Reply[]
   requests: Json[]
+  /** Called at each request. */
+  onRequest?: (() => void) | undefined
   /** What the server answered with status 400. */
   problems: string[]
   /** Resolves when the caller closes the socket of an answer that stalls. */
@@ -37,6 +39,7 @@ export async function startServer() {
     const json = JSON.parse(body) as Json
     const { format, requests, replies } = script
     requests.push(json)
+    script.onRequest?.()
     const problems = format.problems(json, path)
     if (problems.length > 0) {
       script.problems.push(...problems)

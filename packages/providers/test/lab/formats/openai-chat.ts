@@ -1,4 +1,14 @@
-import { type Answer, type ErrorEvent, type Finish, type Format, type Json, usage, type WireEvent } from '../format.ts'
+import {
+  type Answer,
+  type Call,
+  type ErrorEvent,
+  type Finish,
+  type Format,
+  type Json,
+  usage,
+  type WireEvent,
+} from '../format.ts'
+import { halves } from './halves.ts'
 import { chatProblems } from './openai-chat-rules.ts'
 import { data } from './sse.ts'
 
@@ -10,6 +20,8 @@ export interface ChatDialect {
   reasoning?: (text: string) => Json
   /** The rule for ids of tool calls. */
   callId?: RegExp
+  /** Ids that follow it. @default call_1 */
+  id?: (n: number) => string
   /** Kinds of content parts in messages of the user. */
   parts?: readonly string[]
   /** More fields of messages of the assistant that the provider takes. */
@@ -17,6 +29,10 @@ export interface ChatDialect {
   finishes?: readonly Finish[]
   errors?: readonly ErrorEvent[]
   counts?: Format['counts']
+  /** More fields of the chunk with the finish reason. */
+  lastChunk?: (tokens: object) => object
+  /** Whether a call comes whole, in one chunk. */
+  wholeCalls?: boolean
   /** More rules. */
   problems?: (body: Json) => string[]
 }
@@ -39,7 +55,8 @@ export function openaiChat(dialect: ChatDialect): Format {
       error: { message, type: status < 500 ? 'invalid_request_error' : 'server_error', param: null, code: null },
     }),
     reasoning: reasoning !== undefined,
-    callIds: true,
+    callId: dialect.id ?? ((n) => `call_${n}`),
+    ...(dialect.callId === undefined && { oddId: 'functions.add:0' }),
     counts: dialect.counts ?? { cached: true, reasoning: true },
   }
 }
@@ -63,19 +80,24 @@ export const chatErrors: readonly ErrorEvent[] = [
 const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' }
 
 function chatEvents({ reasoning, text, calls = [], finish }: Answer, dialect: ChatDialect): WireEvent[] {
-  const chunk = (delta: object, finish_reason: string | null = null) =>
-    data({ ...head, choices: [{ index: 0, delta, finish_reason }] })
+  const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>
+    data({ ...head, choices: [{ index: 0, delta, finish_reason }], ...more })
   const events = [chunk({ role: 'assistant', content: '' })]
   if (reasoning !== undefined && dialect.reasoning !== undefined) events.push(chunk(dialect.reasoning(reasoning)))
   if (text !== undefined) for (const content of halves(text)) events.push(chunk({ content }))
-  calls.forEach(({ id, name, args }, index) => {
-    events.push(chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }))
-    if (args !== '')
-      for (const piece of halves(args)) events.push(chunk({ tool_calls: [{ index, function: { arguments: piece } }] }))
+  calls.forEach((call, index) => {
+    for (const piece of callPieces(call, dialect)) events.push(chunk({ tool_calls: [{ index, ...piece }] }))
   })
-  events.push(chunk({}, finish ?? (calls.length > 0 ? 'tool_calls' : 'stop')))
-  events.push(data({ ...head, choices: [], usage: chatUsage(dialect) }), 'data: [DONE]\n\n')
+  const tokens = chatUsage(dialect)
+  events.push(chunk({}, finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'), dialect.lastChunk?.(tokens)))
+  events.push(data({ ...head, choices: [], usage: tokens }), 'data: [DONE]\n\n')
   return events
+}
+
+function callPieces({ id, name, args }: Call, { wholeCalls = false }: ChatDialect): object[] {
+  const start = { id, type: 'function', function: { name, arguments: wholeCalls ? args : '' } }
+  if (wholeCalls || args === '') return [start]
+  return [start, ...halves(args).map((piece) => ({ function: { arguments: piece } }))]
 }
 
 function chatUsage(dialect: ChatDialect): object {
@@ -87,9 +109,4 @@ function chatUsage(dialect: ChatDialect): object {
     completion_tokens_details: { reasoning_tokens: usage.reasoning },
     ...dialect.usage,
   }
-}
-
-export function halves(text: string): string[] {
-  const middle = Math.ceil(text.length / 2)
-  return text.length < 2 ? [text] : [text.slice(0, middle), text.slice(middle)]
 }

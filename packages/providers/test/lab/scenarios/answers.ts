@@ -44,4 +44,17 @@ export const answers: readonly Scenario[] = [
       )
     },
   },
+  {
+    name: 'cached and reasoning tokens',
+    promise: 'Cached tokens and tokens of reasoning are counted as parts of both.',
+    applies: ({ counts }) => counts.cached || counts.reasoning,
+    async run(lab) {
+      const { usage: used } = await lab.ask([{ text }])
+      const { counts } = lab.format
+      return firstOf(
+        [counts.cached && used?.cachedInputTokens !== usage.cached, `${used?.cachedInputTokens} cached`],
+        [counts.reasoning && used?.reasoningTokens !== usage.reasoning, `${used?.reasoningTokens} of reasoning`],
+      )
+    },
+  },
 ]

@@ -1,0 +1,116 @@
+import { type Answer, type Format, usage, type WireEvent } from '../format.ts'
+import { halves } from './halves.ts'
+import { responsesProblems } from './openai-responses-rules.ts'
+import { data, typed } from './sse.ts'
+
+const response = { id: 'resp_lab', object: 'response', created_at: 1, model: 'm', output: [], status: 'in_progress' }
+const failed = { ...response, status: 'failed', error: { code: 'server_error', message: 'boom' } }
+
+/** OpenAI's Responses, which xAI, Hugging Face, Databricks and others offer too. */
+export const openaiResponses: Format = {
+  name: 'openai-responses',
+  source: { url: 'https://platform.openai.com/docs/api-reference/responses-streaming', read: '2026-11-29' },
+  family: 'openai',
+  contentType: 'text/event-stream',
+  problems: responsesProblems,
+  events,
+  tail: 0,
+  errors: [
+    {
+      form: 'flat',
+      event: typed('error', { code: 'server_error', message: 'boom', param: null, sequence_number: 9 }),
+      status: true,
+    },
+    {
+      form: 'nested',
+      event: data({
+        type: 'error',
+        error: { type: 'server_error', code: 'server_error', message: 'boom', param: null },
+      }),
+      status: true,
+    },
+    { form: 'response.failed', event: typed('response.failed', { response: failed }), status: true },
+  ],
+  finishes: [
+    { raw: 'completed', means: 'stop' },
+    { raw: 'max_output_tokens', means: 'length' },
+    { raw: 'content_filter', means: 'content-filter' },
+  ],
+  failure: (status, message) => ({
+    error: { message, type: status < 500 ? 'invalid_request_error' : 'server_error', param: null, code: null },
+  }),
+  reasoning: true,
+  callId: (n) => `call_${n}`,
+  counts: { cached: true, reasoning: true },
+}
+
+function events({ reasoning, text, calls = [], finish = 'completed' }: Answer): WireEvent[] {
+  const items: string[][] = []
+  if (reasoning !== undefined) items.push(reasoningItem(reasoning, items.length))
+  if (text !== undefined) items.push(message(text, items.length))
+  for (const call of calls) items.push(functionCall(call, items.length))
+  const tokens = {
+    input_tokens: usage.input,
+    input_tokens_details: { cached_tokens: usage.cached },
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    total_tokens: usage.input + usage.output,
+  }
+  const end =
+    finish === 'completed'
+      ? typed('response.completed', { response: { ...response, status: finish, usage: tokens } })
+      : typed('response.incomplete', {
+          response: { ...response, status: 'incomplete', incomplete_details: { reason: finish }, usage: tokens },
+        })
+  return [typed('response.created', { response }), ...items.flat(), end]
+}
+
+function reasoningItem(text: string, output_index: number): string[] {
+  const item = { type: 'reasoning', id: `rs_lab${output_index}`, summary: [], encrypted_content: null }
+  const place = { item_id: item.id, output_index, summary_index: 0 }
+  const summary = { type: 'summary_text', text }
+  return [
+    typed('response.output_item.added', { output_index, item }),
+    typed('response.reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } }),
+    ...halves(text).map((delta) => typed('response.reasoning_summary_text.delta', { ...place, delta })),
+    typed('response.reasoning_summary_part.done', { ...place, part: summary }),
+    typed('response.output_item.done', {
+      output_index,
+      item: { ...item, summary: [summary], encrypted_content: 'lab-encrypted' },
+    }),
+  ]
+}
+
+function message(text: string, output_index: number): string[] {
+  const item = { type: 'message', id: `msg_lab${output_index}`, role: 'assistant', status: 'in_progress', content: [] }
+  const place = { item_id: item.id, output_index, content_index: 0 }
+  const part = { type: 'output_text', text, annotations: [] }
+  return [
+    typed('response.output_item.added', { output_index, item }),
+    typed('response.content_part.added', { ...place, part: { ...part, text: '' } }),
+    ...halves(text).map((delta) => typed('response.output_text.delta', { ...place, delta })),
+    typed('response.output_text.done', { ...place, text }),
+    typed('response.content_part.done', { ...place, part }),
+    typed('response.output_item.done', { output_index, item: { ...item, status: 'completed', content: [part] } }),
+  ]
+}
+
+function functionCall({ id, name, args }: { id: string; name: string; args: string }, output_index: number): string[] {
+  const item = {
+    type: 'function_call',
+    id: `fc_lab${output_index}`,
+    call_id: id,
+    name,
+    arguments: '',
+    status: 'in_progress',
+  }
+  const place = { item_id: item.id, output_index }
+  return [
+    typed('response.output_item.added', { output_index, item }),
+    ...(args === '' ? [] : halves(args)).map((delta) =>
+      typed('response.function_call_arguments.delta', { ...place, delta }),
+    ),
+    typed('response.function_call_arguments.done', { ...place, arguments: args }),
+    typed('response.output_item.done', { output_index, item: { ...item, arguments: args, status: 'completed' } }),
+  ]
+}
