@@ -25,7 +25,8 @@ export async function installPackages(names?: readonly string[]): Promise<(name:
     )
   const text = JSON.stringify(manifest)
   const folder = join(cache, createHash('sha256').update(text).update(lock).digest('hex').slice(0, 16))
-  const loader = join(folder, 'load.mjs')
+  // In node_modules, so that no bundler or test runner changes its import().
+  const loader = join(folder, 'node_modules/load.mjs')
   if (!existsSync(loader)) {
     await mkdir(folder, { recursive: true })
     await cp(source, folder, { recursive: true })

@@ -85,7 +85,8 @@ export function createLab(
 }
 
 function toReply(reply: Answer | Reply, format: Format): Reply {
-  return 'events' in reply || 'status' in reply ? reply : { events: format.events(reply) }
+  if (typeof reply === 'function' || 'events' in reply || 'status' in reply) return reply
+  return { events: format.events(reply) }
 }
 
 /** `add` takes numbers, `now` nothing. */

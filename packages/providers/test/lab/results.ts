@@ -3,24 +3,33 @@ import type { Fault } from './faults.ts'
 import type { Row, Version } from './row.ts'
 import type { Cells } from './run.ts'
 
-/** A cell of the stored table: `right`, `none` where the format has no such thing, or a fault. */
-export type StoredCell = 'right' | 'none' | { seen: string; whose: Fault['whose']; note: string }
+/** What came of a scenario. `none`: the format has no such thing. */
+export type Cell = 'right' | 'none' | { seen: string; fault: Fault }
 
-/** One package in one version. */
-export interface StoredRow {
-  name: string
-  package: string
-  version: string
-  /** Whether it is the newest version, or the one that npm installs on Node 20. */
-  of: Version
-  works: Record<string, StoredCell>
-}
-
-/** The last results, which the docs show. */
+/** The last results. The docs show `name`, `version`, `works`, `set` and `notes` of each row. */
 export interface Results {
+  title: string
   date: string
   versions: Record<string, string>
+  scenarios: readonly string[]
   rows: StoredRow[]
+}
+export interface StoredRow {
+  name: string
+  version: string
+  works: Record<string, string>
+  set?: string
+  notes: string[]
+  /** Every cell that is not right, by exact version: `none`, or whose fault it is and what was seen. */
+  cells: Record<string, Record<string, string>>
+}
+
+/** One version of one row, as it was seen now. */
+export interface Seen {
+  row: Row
+  of: Version
+  version: string
+  works: Record<string, Cell>
 }
 
 const file = new URL('results.json', import.meta.url)
@@ -33,55 +42,80 @@ export async function writeResults(results: Results): Promise<void> {
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`)
 }
 
-/** Returns the row with the reason of each wrong cell; a cell without one is in `unexplained`. */
+/** Returns the cells with the reason of each wrong one. The ones without a reason are in `unexplained`. */
 export function explain(row: Row, of: Version, version: string, cells: Cells, faults: readonly Fault[]) {
   const unexplained: string[] = []
-  const works: StoredRow['works'] = {}
+  const used = new Set<Fault>()
+  const works: Seen['works'] = {}
   for (const [scenario, seen] of Object.entries(cells)) {
-    if (seen === 'right' || seen === 'none') {
-      works[scenario] = seen
-      continue
-    }
     const fault = faults.find((one) => matches(one, row, of, scenario))
-    if (fault === undefined) unexplained.push(`${row.name} ${version}, ${scenario}: ${seen}`)
-    else works[scenario] = { seen, whose: fault.whose, note: fault.note }
+    if (seen === 'right' || seen === 'none') works[scenario] = seen
+    else if (fault === undefined) unexplained.push(`${row.name} ${version}, ${scenario}: ${seen}`)
+    else {
+      used.add(fault)
+      works[scenario] = { seen, fault }
+    }
   }
-  const stored: StoredRow = { name: row.name, package: row.package, version, of, works }
-  return { stored, unexplained }
+  const seen: Seen = { row, of, version, works }
+  return { seen, unexplained, used }
 }
 
 function matches({ rows, version, scenarios }: Fault, row: Row, of: Version, scenario: string): boolean {
-  return rows.includes(row.name) && scenarios.includes(scenario) && (version === undefined || version === of)
+  const isRow = rows === 'all' || rows.includes(row.name)
+  return isRow && scenarios.includes(scenario) && (version === undefined || version === of)
 }
 
-/** Returns the cells of `now` that are not as they were. */
-export function changes(before: Results, now: readonly StoredRow[]): string[] {
-  return now.flatMap((row) => {
-    const old = before.rows.find(({ name, of }) => name === row.name && of === row.of)
-    return Object.entries(row.works).flatMap(([scenario, cell]) => {
-      const was = old?.works[scenario]
-      return seen(was) === seen(cell) ? [] : [`${row.name} ${row.version}, ${scenario}: ${seen(was)} → ${seen(cell)}`]
+/** Returns the cells that are not as they were stored. */
+export function changes(before: Results, now: readonly Seen[]): string[] {
+  return now.flatMap(({ row, version, works }) => {
+    const cells = before.rows.find(({ name }) => name === row.name)?.cells[version]
+    return Object.entries(works).flatMap(([scenario, cell]) => {
+      const isTried = cells !== undefined && before.scenarios.includes(scenario)
+      const was = isTried ? (cells[scenario] ?? 'right') : 'not tried'
+      return was === textOf(cell) ? [] : [`${row.name} ${version}, ${scenario}: ${was} → ${textOf(cell)}`]
     })
   })
 }
 
-function seen(cell: StoredCell | undefined): string {
-  return typeof cell === 'object' ? cell.seen : (cell ?? 'not tried')
+function textOf(cell: Cell): string {
+  return typeof cell === 'object' ? `${cell.fault.whose}: ${cell.seen}` : cell
 }
 
-/** Returns the table as text, with a letter for each cell. */
-export function tableOf(rows: readonly StoredRow[], scenarios: readonly string[]): string {
-  const label = ({ name, version }: StoredRow) => `${name} ${version}`
-  const width = Math.max(...rows.map((row) => label(row).length))
-  const head = scenarios.map((name, index) => `${' '.repeat(width)} ${'│ '.repeat(index)}┌ ${name}`)
-  const lines = rows.map(
-    (row) => `${label(row).padEnd(width)} ${scenarios.map((name) => letter(row.works[name])).join(' ')}`,
-  )
-  return [...head, ...lines].join('\n')
+/** Returns the rows to store: all versions of a name in one. */
+export function toRows(seen: readonly Seen[], groups: Record<string, readonly string[]>): StoredRow[] {
+  return [...new Set(seen.map(({ row }) => row.name))].map((name) => {
+    const versions = seen.filter(({ row }) => row.name === name)
+    const { package: packageName, set } = (versions[0] as Seen).row
+    const works = Object.fromEntries(
+      Object.entries(groups).map(([group, scenarios]) => [
+        group,
+        summary(versions.map((one) => scenarios.map((each) => one.works[each] ?? 'none'))),
+      ]),
+    )
+    const cells = Object.fromEntries(versions.map(({ version, works: all }) => [version, wrongCells(all)]))
+    const version = `${packageName} ${versions.map((one) => one.version).join(' / ')}`
+    return { name, version, works, ...(set !== undefined && { set }), notes: notesOf(versions), cells }
+  })
 }
 
-function letter(cell: StoredCell | undefined): string {
-  if (cell === undefined) return '?'
-  if (typeof cell === 'object') return cell.whose === 'package' ? 'p' : 'A'
-  return cell === 'right' ? '✓' : '·'
+function wrongCells(works: Seen['works']): Record<string, string> {
+  const wrong = Object.entries(works).filter(([, cell]) => cell !== 'right')
+  return Object.fromEntries(wrong.map(([scenario, cell]) => [scenario, textOf(cell)]))
+}
+
+/** `yes` if all cells of all versions are right, `none` if the format has nothing of it, `no` if nothing is right. */
+function summary(versions: Cell[][]): string {
+  const cells = versions.flat().filter((cell) => cell !== 'none')
+  if (cells.length === 0) return 'none'
+  const right = cells.filter((cell) => cell === 'right').length
+  if (right === cells.length) return 'yes'
+  return right === 0 ? 'no' : 'partly'
+}
+
+function notesOf(versions: Seen[]): string[] {
+  const notes = new Map<string, Set<string>>()
+  for (const { version, works } of versions)
+    for (const cell of Object.values(works))
+      if (typeof cell === 'object') notes.set(cell.fault.note, (notes.get(cell.fault.note) ?? new Set()).add(version))
+  return [...notes].map(([note, of]) => (of.size === versions.length ? note : `${[...of].join(', ')}: ${note}`))
 }

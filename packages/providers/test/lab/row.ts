@@ -18,9 +18,12 @@ export interface Row {
   versions?: readonly Version[]
   /** The wire format, of `formats/index.ts`. */
   format: string
+  /** What to set, for the docs. */
+  set?: string
   model(from: ProviderPackage, url: string): AiSdkModel
 }
 export type Version = 'newest' | 'node20'
+export const bothVersions: readonly Version[] = ['newest', 'node20']
 
 /** The name of a package in `packages/package.json`. */
 export function installedName({ package: name }: Row, version: Version): string {

@@ -52,6 +52,7 @@ async function withDeadline(scenario: Promise<string | undefined>): Promise<stri
 function plain(text: string): string {
   return text
     .replace(/127\.0\.0\.1:\d+\/[\w-]+\/s\d+/g, 'SERVER')
+    .replace(/"[A-Za-z0-9]{16}"/g, 'ID')
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, 200)

@@ -5,7 +5,8 @@ import type { Format, Json, WireEvent } from './format.ts'
 import { formats } from './formats/index.ts'
 
 /** How the server answers one request. */
-export type Reply =
+export type Reply = StaticReply | ((body: Json) => StaticReply)
+type StaticReply =
   | { events: readonly WireEvent[]; ending?: 'end' | 'break' | 'stall' }
   | { status: number; headers?: Record<string, string> }
 
@@ -45,7 +46,8 @@ export async function startServer() {
       script.problems.push(...problems)
       return fail(response, 400, format.failure(400, problems.join('; ')))
     }
-    const reply = replies[Math.min(requests.length, replies.length) - 1] as Reply
+    const next = replies[Math.min(requests.length, replies.length) - 1] as Reply
+    const reply = typeof next === 'function' ? next(json) : next
     if ('status' in reply) return fail(response, reply.status, format.failure(reply.status, 'boom'), reply.headers)
     await stream(response, format.contentType, reply, script.close)
   }
@@ -81,7 +83,7 @@ function fail(response: ServerResponse, status: number, body: object, headers: R
 async function stream(
   response: ServerResponse,
   contentType: string,
-  { events, ending = 'end' }: Extract<Reply, { events: unknown }>,
+  { events, ending = 'end' }: Extract<StaticReply, { events: unknown }>,
   closed: () => void,
 ): Promise<void> {
   response.on('close', closed)

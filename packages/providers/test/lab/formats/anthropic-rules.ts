@@ -7,7 +7,7 @@ const blocks: Record<string, readonly string[]> = {
 }
 
 /** Returns what Messages reject: white space, thinking that Anthropic did not sign, calls without results, ids, unknown blocks. */
-export function anthropicProblems(body: Json): string[] {
+export function anthropicProblems(body: Json, isStrict = true): string[] {
   const bad: string[] = body.stream === true ? [] : ['stream is not true']
   if (typeof body.max_tokens !== 'number') bad.push('max_tokens is missing')
   const messages = listOf(body.messages).map(({ role, content }) => ({
@@ -28,8 +28,9 @@ export function anthropicProblems(body: Json): string[] {
     if (isBlank(block.text)) bad.push('a system text has nothing but white space')
   if (isBlank(body.system)) bad.push('system has nothing but white space')
   const tools = listOf(body.tools).filter((tool) => tool.type === undefined || tool.type === 'custom')
+  const stated = isStrict ? bad : bad.filter((one) => !/whitespace|white space|does not match/.test(one))
   return [
-    ...bad,
+    ...stated,
     ...tools.flatMap(({ name, input_schema: schema }) => toolProblems(name, schema, /^[a-zA-Z0-9_-]{1,128}$/)),
   ]
 }

@@ -3,13 +3,12 @@ import { anthropicProblems } from './anthropic-rules.ts'
 import { halves } from './halves.ts'
 import { typed } from './sse.ts'
 
-/** Anthropic's Messages. */
-export const anthropic: Format = {
+const messages: Format = {
   name: 'anthropic',
   source: { url: 'https://platform.claude.com/docs/en/build-with-claude/streaming', read: '2026-11-29' },
   family: 'anthropic',
   contentType: 'text/event-stream',
-  problems: anthropicProblems,
+  problems: (body) => anthropicProblems(body),
   events,
   tail: 1,
   errors: [
@@ -32,6 +31,17 @@ export const anthropic: Format = {
   callId: (n) => `toolu_${n}`,
   counts: { cached: true, reasoning: false },
 }
+
+/** Anthropic's Messages, and MiniMax's in the same form, which does not state Anthropic's rules for texts and ids. */
+export const anthropicFormats: readonly Format[] = [
+  messages,
+  {
+    ...messages,
+    name: 'minimax',
+    source: { url: 'https://platform.minimax.io/docs/api-reference/text-anthropic-api', read: '2026-11-29' },
+    problems: (body) => anthropicProblems(body, false),
+  },
+]
 
 function errorType(status: number): string {
   if (status === 429) return 'rate_limit_error'

@@ -29,10 +29,18 @@ const dialects: readonly ChatDialect[] = [
     id: (n) => `mistral${String(n).padStart(2, '0')}`,
     parts: ['text', 'image_url', 'document_url', 'input_audio', 'file'],
     counts: { cached: true, reasoning: false },
+    isUsageWithFinish: true,
+    failure: (_status, message) => ({
+      object: 'error',
+      message,
+      type: 'invalid_request_error',
+      param: null,
+      code: '3230',
+    }),
     errors: [
       {
         form: 'object',
-        event: data({ object: 'error', message: 'boom', type: 'internal_server_error', code: 500 }),
+        event: data({ object: 'error', message: 'boom', type: 'internal_server_error', param: null, code: '500' }),
         status: true,
       },
       ...chatErrors,
@@ -111,6 +119,18 @@ const dialects: readonly ChatDialect[] = [
     ],
   },
   {
+    name: 'llmgateway',
+    source: { url: 'https://docs.llmgateway.io/features/reasoning', read },
+    reasoning: (reasoning) => ({ reasoning }),
+    usage: { cost_usd_total: 0.001 },
+    finishes: [
+      { raw: 'stop', means: 'stop' },
+      { raw: 'length', means: 'length' },
+      { raw: 'content_filter', means: 'content-filter' },
+      { raw: 'error', means: 'failed' },
+    ],
+  },
+  {
     name: 'vllm',
     source: { url: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html', read },
     reasoning: contents,
@@ -138,16 +158,48 @@ const dialects: readonly ChatDialect[] = [
   },
   {
     name: 'workers-ai',
+    isNameless: true,
     source: { url: 'https://developers.cloudflare.com/workers-ai/features/function-calling/', read },
     reasoning: contents,
     counts: { cached: true, reasoning: false },
+  },
+  {
+    name: 'xai-chat',
+    source: { url: 'https://docs.x.ai/docs/api-reference', read },
+    reasoning: contents,
+    // It sends a call whole, and counts reasoning apart from the answer.
+    wholeCalls: true,
+    usage: { completion_tokens: usage.output - usage.reasoning },
+  },
+  {
+    name: 'cerebras',
+    source: { url: 'https://inference-docs.cerebras.ai/api-reference/chat-completions', read },
+    reasoning: (reasoning) => ({ reasoning }),
+    failure: (_status, message) => ({ message, type: 'server_error', param: '', code: 'lab' }),
+  },
+  {
+    name: 'databricks',
+    source: { url: 'https://docs.databricks.com/aws/en/machine-learning/foundation-model-apis/api-reference', read },
+    isUsageWithFinish: true,
+    failure: (_status, message) => ({ error_code: 'LAB', message }),
   },
   {
     name: 'perplexity',
     source: { url: 'https://docs.perplexity.ai/api-reference/chat-completions-post', read },
     parts: ['text', 'image_url', 'file_url', 'pdf_url', 'video_url'],
     counts: { cached: false, reasoning: true },
-    usage: { reasoning_tokens: usage.reasoning, citation_tokens: 0, num_search_queries: 1 },
+    isNameless: true,
+    failure: (status, message) => ({ error: { message, type: 'lab', code: status } }),
+    finishes: [
+      { raw: 'stop', means: 'stop' },
+      { raw: 'length', means: 'length' },
+    ],
+    usage: {
+      completion_tokens: usage.output - usage.reasoning,
+      reasoning_tokens: usage.reasoning,
+      citation_tokens: 0,
+      num_search_queries: 1,
+    },
   },
   {
     name: 'zhipu',

@@ -5,7 +5,10 @@ import type { ChatDialect } from './openai-chat.ts'
 const openaiParts = ['text', 'image_url', 'input_audio', 'file']
 
 /** Returns what Chat Completions reject: sequences of calls and results, names, schemas, unknown parts. */
-export function chatProblems(body: Json, { callId = /./, parts = openaiParts }: ChatDialect): string[] {
+export function chatProblems(
+  body: Json,
+  { callId = /./, parts = openaiParts, isNameless = false }: ChatDialect,
+): string[] {
   const bad: string[] = []
   if (body.stream !== true) bad.push('stream is not true')
   const messages = listOf(body.messages)
@@ -32,7 +35,7 @@ export function chatProblems(body: Json, { callId = /./, parts = openaiParts }: 
     }
   })
   if (open.size > 0) bad.push(`the calls ${[...open].join(', ')} have no result`)
-  return [...bad, ...listOf(body.tools).flatMap(functionProblems), ...formatProblems(body.response_format)]
+  return [...bad, ...listOf(body.tools).flatMap(functionProblems), ...formatProblems(body.response_format, isNameless)]
 }
 
 function isEmpty(content: unknown): boolean {
@@ -69,9 +72,9 @@ function functionProblems(tool: Json): string[] {
   return [...toolProblems(name, parameters), ...(strict === true ? strictProblems(parameters) : [])]
 }
 
-function formatProblems(format: unknown): string[] {
+function formatProblems(format: unknown, isNameless: boolean): string[] {
   if (!isObject(format) || !isObject(format.json_schema)) return []
   const { strict, schema, name } = format.json_schema
-  if (typeof name !== 'string') return ['response_format has no name']
+  if (!isNameless && typeof name !== 'string') return ['response_format has no name']
   return strict === true ? strictProblems(schema) : []
 }

@@ -31,6 +31,11 @@ export interface ChatDialect {
   counts?: Format['counts']
   /** More fields of the chunk with the finish reason. */
   lastChunk?: (tokens: object) => object
+  /** Whether usage is in the chunk with the finish reason, and not in a chunk of its own. */
+  isUsageWithFinish?: boolean
+  /** Whether the schema of a response format needs no name. */
+  isNameless?: boolean
+  failure?: Format['failure']
   /** Whether a call comes whole, in one chunk. */
   wholeCalls?: boolean
   /** More rules. */
@@ -48,12 +53,10 @@ export function openaiChat(dialect: ChatDialect): Format {
     contentType: 'text/event-stream',
     problems: (body) => [...chatProblems(body, dialect), ...(dialect.problems?.(body) ?? [])],
     events: (answer) => chatEvents(answer, dialect),
-    tail: 2,
+    tail: dialect.isUsageWithFinish === true ? 1 : 2,
     errors: dialect.errors ?? chatErrors,
     finishes: dialect.finishes ?? chatFinishes,
-    failure: (status, message) => ({
-      error: { message, type: status < 500 ? 'invalid_request_error' : 'server_error', param: null, code: null },
-    }),
+    failure: dialect.failure ?? chatFailure,
     reasoning: reasoning !== undefined,
     callId: dialect.id ?? ((n) => `call_${n}`),
     ...(dialect.callId === undefined && { oddId: 'functions.add:0' }),
@@ -89,9 +92,11 @@ function chatEvents({ reasoning, text, calls = [], finish }: Answer, dialect: Ch
     for (const piece of callPieces(call, dialect)) events.push(chunk({ tool_calls: [{ index, ...piece }] }))
   })
   const tokens = chatUsage(dialect)
-  events.push(chunk({}, finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'), dialect.lastChunk?.(tokens)))
-  events.push(data({ ...head, choices: [], usage: tokens }), 'data: [DONE]\n\n')
-  return events
+  const { isUsageWithFinish = false, lastChunk } = dialect
+  const more = isUsageWithFinish ? { usage: tokens } : lastChunk?.(tokens)
+  events.push(chunk({}, finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'), more))
+  if (!isUsageWithFinish) events.push(data({ ...head, choices: [], usage: tokens }))
+  return [...events, 'data: [DONE]\n\n']
 }
 
 function callPieces({ id, name, args }: Call, { wholeCalls = false }: ChatDialect): object[] {
@@ -109,4 +114,8 @@ function chatUsage(dialect: ChatDialect): object {
     completion_tokens_details: { reasoning_tokens: usage.reasoning },
     ...dialect.usage,
   }
+}
+
+function chatFailure(status: number, message: string): object {
+  return { error: { message, type: status < 500 ? 'invalid_request_error' : 'server_error', param: null, code: null } }
 }

@@ -9,10 +9,10 @@ const parts: Record<string, readonly string[]> = {
   assistant: ['output_text', 'refusal'],
 }
 /** How an item's id begins. */
-const prefixes: Record<string, string> = { message: 'msg_', reasoning: 'rs_', function_call: 'fc_' }
+const idPrefixes: Record<string, string> = { message: 'msg_', reasoning: 'rs_', function_call: 'fc_' }
 
 /** Returns what Responses reject: unknown items and parts, ids, calls without results, reasoning without what follows it. */
-export function responsesProblems(body: Json): string[] {
+export function responsesProblems(body: Json, prefixes: boolean): string[] {
   const bad: string[] = body.stream === true ? [] : ['stream is not true']
   const items = typeof body.input === 'string' ? [] : listOf(body.input)
   const open = new Set<unknown>()
@@ -32,7 +32,7 @@ export function responsesProblems(body: Json): string[] {
     else if (type === 'item_reference')
       bad.push(...(isOurs(item.id) ? [] : [`${place}: item ${JSON.stringify(item.id)} not found`]))
     else bad.push(`${place}: unknown item type ${JSON.stringify(type)}`)
-    const prefix = prefixes[String(type)]
+    const prefix = prefixes ? idPrefixes[String(type)] : undefined
     if (item.id !== undefined && prefix !== undefined && !String(item.id).startsWith(prefix))
       bad.push(`${place}: the id ${JSON.stringify(item.id)} does not begin with ${prefix}`)
     if (String(item.id ?? '').length > 64) bad.push(`${place}: the id has more than 64 characters`)

@@ -1,4 +1,4 @@
-import { type Answer, type Format, usage, type WireEvent } from '../format.ts'
+import { type Answer, type ErrorEvent, type Format, usage, type WireEvent } from '../format.ts'
 import { halves } from './halves.ts'
 import { responsesProblems } from './openai-responses-rules.ts'
 import { data, typed } from './sse.ts'
@@ -6,47 +6,73 @@ import { data, typed } from './sse.ts'
 const response = { id: 'resp_lab', object: 'response', created_at: 1, model: 'm', output: [], status: 'in_progress' }
 const failed = { ...response, status: 'failed', error: { code: 'server_error', message: 'boom' } }
 
-/** OpenAI's Responses, which xAI, Hugging Face, Databricks and others offer too. */
-export const openaiResponses: Format = {
-  name: 'openai-responses',
-  source: { url: 'https://platform.openai.com/docs/api-reference/responses-streaming', read: '2026-11-29' },
-  family: 'openai',
-  contentType: 'text/event-stream',
-  problems: responsesProblems,
-  events,
-  tail: 0,
-  errors: [
-    {
-      form: 'flat',
-      event: typed('error', { code: 'server_error', message: 'boom', param: null, sequence_number: 9 }),
-      status: true,
-    },
-    {
-      form: 'nested',
-      event: data({
-        type: 'error',
-        error: { type: 'server_error', code: 'server_error', message: 'boom', param: null },
-      }),
-      status: true,
-    },
-    { form: 'response.failed', event: typed('response.failed', { response: failed }), status: true },
-  ],
-  finishes: [
-    { raw: 'completed', means: 'stop' },
-    { raw: 'max_output_tokens', means: 'length' },
-    { raw: 'content_filter', means: 'content-filter' },
-  ],
-  failure: (status, message) => ({
-    error: { message, type: status < 500 ? 'invalid_request_error' : 'server_error', param: null, code: null },
-  }),
-  reasoning: true,
-  callId: (n) => `call_${n}`,
-  counts: { cached: true, reasoning: true },
+/** How a provider of Responses differs from OpenAI. */
+export interface ResponsesDialect {
+  name: string
+  source: Format['source']
+  family?: string
+  /** Whether ids of items begin with their kind. @default true */
+  prefixes?: boolean
+  /** How an item of reasoning streams its text. @default 'summary' */
+  reasoning?: 'summary' | 'text'
+  errors?: readonly ErrorEvent[]
+  failure?: Format['failure']
 }
 
-function events({ reasoning, text, calls = [], finish = 'completed' }: Answer): WireEvent[] {
+const nested = { type: 'server_error', code: 'server_error', message: 'boom', param: null }
+export const errorForms = {
+  flat: {
+    form: 'flat',
+    event: typed('error', { code: 'server_error', message: 'boom', param: null, sequence_number: 9 }),
+    status: true,
+  },
+  nested: { form: 'nested', event: data({ type: 'error', sequence_number: 9, error: nested }), status: true },
+  failed: {
+    form: 'response.failed',
+    event: typed('response.failed', { sequence_number: 9, response: failed }),
+    status: true,
+  },
+} satisfies Record<string, ErrorEvent>
+
+/** Responses, as OpenAI, xAI, Hugging Face, Databricks and others offer them. */
+export function openaiResponses(dialect: ResponsesDialect): Format {
+  const {
+    name,
+    source,
+    family,
+    prefixes = true,
+    errors = Object.values(errorForms),
+    failure = responsesFailure,
+  } = dialect
+  return {
+    name,
+    source,
+    ...(family !== undefined && { family }),
+    contentType: 'text/event-stream',
+    problems: (body) => responsesProblems(body, prefixes),
+    events: (answer) => events(answer, dialect),
+    tail: 0,
+    errors,
+    finishes: [
+      { raw: 'completed', means: 'stop' },
+      { raw: 'max_output_tokens', means: 'length' },
+      { raw: 'content_filter', means: 'content-filter' },
+    ],
+    failure,
+    reasoning: true,
+    callId: (n) => `call_${n}`,
+    counts: { cached: true, reasoning: true },
+  }
+}
+
+function responsesFailure(status: number, message: string): object {
+  return { error: { message, type: status < 500 ? 'invalid_request_error' : 'server_error', param: null, code: null } }
+}
+
+function events({ reasoning, text, calls = [], finish = 'completed' }: Answer, dialect: ResponsesDialect): WireEvent[] {
   const items: string[][] = []
-  if (reasoning !== undefined) items.push(reasoningItem(reasoning, items.length))
+  if (reasoning !== undefined)
+    items.push((dialect.reasoning === 'text' ? reasoningText : reasoningItem)(reasoning, items.length))
   if (text !== undefined) items.push(message(text, items.length))
   for (const call of calls) items.push(functionCall(call, items.length))
   const tokens = {
@@ -66,7 +92,13 @@ function events({ reasoning, text, calls = [], finish = 'completed' }: Answer): 
 }
 
 function reasoningItem(text: string, output_index: number): string[] {
-  const item = { type: 'reasoning', id: `rs_lab${output_index}`, summary: [], encrypted_content: null }
+  const item = {
+    type: 'reasoning',
+    id: `rs_lab${output_index}`,
+    summary: [],
+    encrypted_content: null,
+    status: 'in_progress',
+  }
   const place = { item_id: item.id, output_index, summary_index: 0 }
   const summary = { type: 'summary_text', text }
   return [
@@ -76,7 +108,22 @@ function reasoningItem(text: string, output_index: number): string[] {
     typed('response.reasoning_summary_part.done', { ...place, part: summary }),
     typed('response.output_item.done', {
       output_index,
-      item: { ...item, summary: [summary], encrypted_content: 'lab-encrypted' },
+      item: { ...item, status: 'completed', summary: [summary], encrypted_content: 'lab-encrypted' },
+    }),
+  ]
+}
+
+/** Reasoning as models with open weights have it: the text itself. */
+function reasoningText(text: string, output_index: number): string[] {
+  const item = { type: 'reasoning', id: `rs_lab${output_index}`, summary: [], content: [], status: 'in_progress' }
+  const place = { item_id: item.id, output_index, content_index: 0 }
+  return [
+    typed('response.output_item.added', { output_index, item }),
+    ...halves(text).map((delta) => typed('response.reasoning_text.delta', { ...place, delta })),
+    typed('response.reasoning_text.done', { ...place, text }),
+    typed('response.output_item.done', {
+      output_index,
+      item: { ...item, status: 'completed', content: [{ type: 'reasoning_text', text }] },
     }),
   ]
 }

@@ -27,14 +27,14 @@ export const chatRows: readonly Row[] = [
   {
     name: 'Cerebras',
     package: '@ai-sdk/cerebras',
-    format: 'chat-reasoning',
+    format: 'cerebras',
     model: model('createCerebras', '/v1', 'gpt-oss-120b'),
   },
   {
     name: 'xAI chat',
     package: '@ai-sdk/xai',
     versions: ['node20'],
-    format: 'chat-reasoning-content',
+    format: 'xai-chat',
     model: model('createXai', '/v1', 'grok-4'),
   },
   {
@@ -104,7 +104,7 @@ export const chatRows: readonly Row[] = [
     name: 'Databricks chat',
     package: '@databricks/ai-sdk-provider',
     versions: ['newest'],
-    format: 'chat-reasoning-content',
+    format: 'databricks',
     model: (from, url) => create(from, 'createDatabricksProvider', { baseURL: url }).chatCompletions!('m-1'),
   },
   {

@@ -1,5 +1,4 @@
-import type { AiSdkModel } from '@allium/providers'
-import type { ProviderPackage, Row } from '../row.ts'
+import type { Row } from '../row.ts'
 import { create, fetchTo, model } from './factory.ts'
 
 /** Packages of providers that offer models of others. */
@@ -13,7 +12,7 @@ export const gatewayRows: readonly Row[] = [
   {
     name: 'LLM Gateway',
     package: '@llmgateway/ai-sdk-provider',
-    format: 'openrouter',
+    format: 'llmgateway',
     model: model('createLLMGateway', '/v1', 'openai/gpt-5'),
   },
   {
@@ -23,7 +22,14 @@ export const gatewayRows: readonly Row[] = [
     format: 'gateway',
     model: model('createRequesty', '/v1', 'openai/gpt-5'),
   },
-  { name: 'Workers AI', package: 'workers-ai-provider', versions: ['newest'], format: 'workers-ai', model: workersAi },
+  {
+    name: 'Workers AI',
+    package: 'workers-ai-provider',
+    versions: ['newest'],
+    format: 'workers-ai',
+    model: (from, url) =>
+      create(from, 'createWorkersAI', { accountId: 'lab', fetch: fetchTo(url) })('@cf/openai/gpt-oss-120b'),
+  },
   {
     name: 'AIHubMix',
     package: '@aihubmix/ai-sdk-provider',
@@ -46,24 +52,3 @@ export const gatewayRows: readonly Row[] = [
     model: model('createHelicone', '', 'gpt-4o'),
   },
 ]
-
-/** Workers AI is a binding of the runtime: here it asks the server, which Cloudflare's REST API does with the same body. */
-function workersAi(from: ProviderPackage, url: string): AiSdkModel {
-  const binding = {
-    async run(
-      name: string,
-      inputs: object,
-      { signal, returnRawResponse }: { signal?: AbortSignal; returnRawResponse?: boolean } = {},
-    ) {
-      const response = await fetch(`${url}/ai/run/${name}`, {
-        method: 'POST',
-        body: JSON.stringify(inputs),
-        signal: signal ?? null,
-      })
-      if (returnRawResponse) return response
-      if (!response.ok) throw Object.assign(new Error(await response.text()), { status: response.status })
-      return response.body
-    },
-  }
-  return create(from, 'createWorkersAI', { binding })('@cf/openai/gpt-oss-120b')
-}

@@ -13,7 +13,7 @@ export const nativeRows: readonly Row[] = [
     name: 'MiniMax',
     package: 'vercel-minimax-ai-provider',
     versions: ['newest'],
-    format: 'anthropic',
+    format: 'minimax',
     model: model('createMinimax', '/anthropic/v1', 'MiniMax-M2'),
   },
   {

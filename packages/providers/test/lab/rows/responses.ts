@@ -17,17 +17,23 @@ export const responsesRows: readonly Row[] = [
     model: (from, url) => create(from, 'createAzure', { baseURL: `${url}/openai` })('gpt-5'),
   },
   // The newest version has no chat by default, the one on Node 20 does.
-  { name: 'xAI', package: '@ai-sdk/xai', versions: ['newest'], format, model: model('createXai', '/v1', 'grok-4') },
+  {
+    name: 'xAI',
+    package: '@ai-sdk/xai',
+    versions: ['newest'],
+    format: 'xai-responses',
+    model: model('createXai', '/v1', 'grok-4'),
+  },
   {
     name: 'Open Responses',
     package: '@ai-sdk/open-responses',
-    format,
+    format: 'open-responses',
     model: (from, url) => create(from, 'createOpenResponses', { name: 'acme', url: `${url}/v1/responses` })('m-1'),
   },
   {
     name: 'Hugging Face',
     package: '@ai-sdk/huggingface',
-    format,
+    format: 'huggingface',
     model: model('createHuggingFace', '/v1', 'moonshotai/Kimi-K2-Instruct'),
   },
   {

@@ -66,12 +66,12 @@ export const calls: readonly Scenario[] = [
   },
   {
     name: 'one id for two calls',
-    promise: 'Two calls of one answer with one id fail, or both run; neither is lost.',
+    promise: 'Two calls of one answer with one id fail, or both run, or the model reads an error; neither is lost.',
     applies: ({ callId }) => callId !== undefined,
     async run(lab) {
       const id = lab.format.callId?.(1) as string
       const outcome = await lab.ask([{ calls: [callOf(lab.format, 1, { id }), callOf(lab.format, 2, { id })] }, done])
-      if (outcome.error?.code === 'model.protocol') return undefined
+      if (outcome.error?.code === 'model.protocol' || readsError(outcome)) return undefined
       return firstOf(isDone(outcome), ranAs(outcome, 'add({"a":1}) add({"a":2})'))
     },
   },
@@ -86,3 +86,9 @@ export const calls: readonly Scenario[] = [
     },
   },
 ]
+
+/** Whether the model reads an error in place of a result. */
+function readsError({ history, script }: Outcome): boolean {
+  const parts = history.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
+  return script.problems.length === 0 && parts.some((part) => part.type === 'tool-result' && part.isError === true)
+}

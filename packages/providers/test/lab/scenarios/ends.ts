@@ -49,7 +49,7 @@ export const ends: readonly Scenario[] = [
           const events = [...lab.format.events({ text }).slice(0, at), event]
           const outcome = await lab.ask([{ events }])
           const { error } = outcome
-          const isRight = error?.message.includes('boom') === true && (!status || Number(error.status) >= 429)
+          const isRight = error?.message.includes('boom') === true && (!status || Number(error.status) >= 400)
           if (!isRight) faults.push(`${form} after ${at}: ${describe(outcome)}`)
         }
       return faults.length === 0 ? undefined : faults.join('; ')

@@ -6,3 +6,17 @@ import { requests } from './requests.ts'
 
 /** The columns of the table, in their order. */
 export const scenarios: readonly Scenario[] = [...answers, ...calls, ...ends, ...requests]
+
+/** The columns of the table in the docs. */
+export const groups: Record<string, readonly string[]> = {
+  text: ['text', 'finish reasons'],
+  reasoning: ['reasoning'],
+  tokens: ['usage', 'cached and reasoning tokens'],
+  tools: calls.map(({ name }) => name),
+  'cut answers': ['cut', 'cut call', 'socket broken'],
+  errors: ['error in the stream', 'error status'],
+  abort: ['abort'],
+  'other histories': ['history of another provider', 'blank texts'],
+  files: ['files', 'images of tools', 'texts of tools'],
+  schemas: ['schemas of tools', 'names of tools', 'output'],
+}
