@@ -9,6 +9,9 @@ import { groups, scenarios } from './scenarios/index.ts'
 import { startServer } from './server.ts'
 import { tableOf } from './table.ts'
 
+const about =
+  'Each package runs in its newest version and in the one that npm installs on Node 20, against a local server that speaks the wire formats of the providers and checks the rules of their APIs. No real provider was asked. Only faults of the packages have notes; *partly* includes them. `–` means that the API has no such thing. *cut answers* fail as `model.truncated`, and none of their tools run. *errors* keep message and status. *other histories* are sessions that another provider began. *schemas* are those of tools and of `output`.'
+
 /**
  * `npm run providers`: asks every package of the lab and prints the table. It fails where a cell differs from results.json, where a wrong
  * cell has no reason in faults.ts, and where a reason has no wrong cell. `-- --update` writes results.json. `-- --row TEXT` and
@@ -43,7 +46,14 @@ if (isWhole) for (const { rows: of, scenarios: where } of unused) problems.push(
 if (values.update && isWhole) {
   const date = new Date().toISOString().slice(0, 10)
   const all = { node: process.versions.node }
-  await writeResults({ title: 'Model providers', date, versions: all, scenarios: names, rows: toRows(seen, groups) })
+  await writeResults({
+    title: 'Model providers',
+    about,
+    date,
+    versions: all,
+    scenarios: names,
+    rows: toRows(seen, groups),
+  })
 } else problems.push(...changes(await readResults(), seen).map((one) => `changed: ${one}`))
 for (const problem of problems) console.log(problem)
 if (problems.length > 0) process.exitCode = 1

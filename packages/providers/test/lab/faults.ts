@@ -140,6 +140,11 @@ const packageFaults: readonly Omit<Fault, 'whose'>[] = [
     note: 'The bytes of an image are not encoded. Use the chat completions of Ollama: `ollama/MODEL`.',
   },
   {
+    rows: ['Qwen'],
+    scenarios: ['error status'],
+    note: 'The message of an HTTP error is lost; its status is kept.',
+  },
+  {
     rows: ['MiniMax chat'],
     scenarios: ['reasoning'],
     note: 'Reasoning is dropped. Use the form of Anthropic, `createMinimax`.',

@@ -9,6 +9,7 @@ export type Cell = 'right' | 'none' | { seen: string; fault: Fault }
 /** The last results. The docs show `name`, `version`, `works`, `set` and `notes` of each row. */
 export interface Results {
   title: string
+  about: string
   date: string
   versions: Record<string, string>
   scenarios: readonly string[]

@@ -29,9 +29,20 @@ export async function runRow(
   const cells: Cells = {}
   for (const { name, applies = () => true, run } of scenarios) {
     if (!only(name)) continue
-    cells[name] = applies(format) ? await withDeadline(run(lab)) : 'none'
+    cells[name] = applies(format) ? await quietly(() => withDeadline(run(lab))) : 'none'
   }
   return cells
+}
+
+/** Without what packages print about events that they cannot read. */
+async function quietly<T>(run: () => Promise<T>): Promise<T> {
+  const { warn, error, log } = console
+  console.warn = console.error = console.log = () => {}
+  try {
+    return await run()
+  } finally {
+    Object.assign(console, { warn, error, log })
+  }
 }
 
 async function withDeadline(scenario: Promise<string | undefined>): Promise<string> {
