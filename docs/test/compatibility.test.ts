@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { compatibilityPage, storedResults } from './compatibility.ts'
+import { compatibilityPage, type ResultRow, storedResults } from './compatibility.ts'
 import { root } from './pages.ts'
 
 test('docs/guide/compatibility.md has the last results of every lab', async () => {
@@ -19,7 +19,7 @@ test('each result of a lab that is not whole says why', () => {
 })
 
 test('a table has a column for each thing that was tried, and says what to set', () => {
-  const rows = [
+  const rows: ResultRow[] = [
     { name: 'One', version: 'one 1.0.0', works: { chat: 'yes', tools: 'none' }, set: 'Set `a|b`', notes: [] },
     { name: 'Two', version: 'two 2.0.0', works: { chat: 'partly' }, notes: ['Loses the end.'] },
   ]

@@ -12,7 +12,7 @@ interface Results {
   versions: Record<string, string>
   rows: readonly ResultRow[]
 }
-interface ResultRow {
+export interface ResultRow {
   name: string
   version: string
   /** `yes`, `partly`, `no`, `none` or a short text, by column. */

@@ -10,7 +10,7 @@ import { startServer } from './server.ts'
 import { tableOf } from './table.ts'
 
 const about =
-  'Each package runs in its newest version and in the one that npm installs on Node 20, against a local server that speaks the wire formats of the providers and checks the rules of their APIs. No real provider was asked. Only faults of the packages have notes; *partly* includes them. `–` means that the API has no such thing. *cut answers* fail as `model.truncated`, and none of their tools run. *errors* keep message and status. *other histories* are sessions that another provider began. *schemas* are those of tools and of `output`.'
+  'Each package runs in its newest version and in the one that npm installs on Node 20, against a local server that speaks the wire formats of the providers and checks the rules of their APIs. No real provider was asked. `–` means that the API has no such thing. *cut answers* fail as `model.truncated`, and none of their tools run. *errors* keep message and status. *other histories* are sessions that another provider began. *schemas* are those of tools and of `output`.'
 
 /**
  * `npm run providers`: asks every package of the lab and prints the table. It fails where a cell differs from results.json, where a wrong
