@@ -89,9 +89,14 @@ const packageFaults: readonly Omit<Fault, 'whose'>[] = [
     note: 'Takes images alone; another file fails the call, with the type in the message.',
   },
   {
-    rows: ['Workers AI'],
+    rows: ['Workers AI', 'Cohere'],
     scenarios: ['error in the stream'],
     note: 'The message of an error in the stream is lost.',
+  },
+  {
+    rows: ['Workers AI'],
+    scenarios: ['cut', 'cut call'],
+    note: 'A stream that ends before its first event is a whole, empty answer.',
   },
   {
     rows: ['Workers AI'],

@@ -58,6 +58,8 @@ export interface Format {
   failure(status: number, message: string): object
   /** Whether answers have reasoning. */
   reasoning: boolean
+  /** What a request has if it sends the signed reasoning of an answer back; absent if the provider signs none. */
+  signature?: RegExp
   /** Returns an id of a tool call as the provider makes them; absent if its calls have none. */
   callId?: (n: number) => string
   /** An id with other characters, which servers of this format are seen to send. */

@@ -28,6 +28,7 @@ const messages: Format = {
   ],
   failure: (status, message) => ({ type: 'error', error: { type: errorType(status), message } }),
   reasoning: true,
+  signature: /lab-signature/,
   callId: (n) => `toolu_${n}`,
   counts: { cached: true, reasoning: false },
 }

@@ -33,6 +33,7 @@ export const bedrock: Format = {
   ],
   failure: (_status, message) => ({ message }),
   reasoning: true,
+  signature: /lab-signature/,
   callId: (n) => `tooluse_${n}`,
   counts: { cached: true, reasoning: false },
 }

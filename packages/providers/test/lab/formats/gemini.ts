@@ -39,6 +39,7 @@ export const gemini: Format = {
     },
   }),
   reasoning: true,
+  signature: /bGFiLXNpZ25hdHVyZQ==/,
   counts: { cached: true, reasoning: true },
 }
 

@@ -41,6 +41,7 @@ export function openaiResponses(dialect: ResponsesDialect): Format {
     source,
     family,
     prefixes = true,
+    reasoning = 'summary',
     errors = Object.values(errorForms),
     failure = responsesFailure,
   } = dialect
@@ -60,6 +61,7 @@ export function openaiResponses(dialect: ResponsesDialect): Format {
     ],
     failure,
     reasoning: true,
+    ...(reasoning === 'summary' && { signature: /lab-encrypted|rs_lab0/ }),
     callId: (n) => `call_${n}`,
     counts: { cached: true, reasoning: true },
   }

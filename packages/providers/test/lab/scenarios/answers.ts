@@ -1,6 +1,7 @@
 import { usage } from '../format.ts'
 import { describe, reasoningOf } from '../lab.ts'
 import { firstOf, type Scenario } from '../scenario.ts'
+import { callOf } from './calls.ts'
 
 const text = 'Grüße 🧅'
 
@@ -41,6 +42,19 @@ export const answers: readonly Scenario[] = [
       return firstOf(
         [outcome.status !== 'completed' || outcome.text !== text, describe(outcome)],
         [!reasoningOf(outcome.history).startsWith('Thinking'), 'the reasoning is lost'],
+      )
+    },
+  },
+  {
+    name: 'signed reasoning',
+    promise: 'Signed reasoning before a call goes back with its result.',
+    applies: ({ signature }) => signature !== undefined,
+    async run(lab) {
+      const calls = [callOf(lab.format)]
+      const outcome = await lab.ask([{ reasoning: 'Thinking', calls }, { text }])
+      return firstOf(
+        [outcome.status !== 'completed' || outcome.text !== text, describe(outcome)],
+        [lab.format.signature?.test(JSON.stringify(outcome.script.requests.at(-1))) !== true, 'it is not sent back'],
       )
     },
   },

@@ -90,8 +90,14 @@ export const ends: readonly Scenario[] = [
   },
 ]
 
+/** Whether `model.retry` repeats the call. */
 function isTransient({ error }: Outcome): boolean {
-  return error !== undefined && (error.code === 'model.truncated' || Number(error.status) >= 429)
+  const { code, status, isRetryable } = (error ?? {}) as Error & {
+    code?: string
+    status?: number
+    isRetryable?: boolean
+  }
+  return code === 'model.truncated' || isRetryable === true || Number(status) === 429 || Number(status) >= 500
 }
 
 async function after(ms: number): Promise<false> {

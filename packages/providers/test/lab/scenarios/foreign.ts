@@ -27,7 +27,7 @@ const histories = [
     { type: 'reasoning', text: 'Thinking', providerMetadata: { bedrock: { signature: 'of-bedrock' } } },
   ]),
   history('moonshot', 'functions.add:0', [{ type: 'reasoning', text: 'Thinking' }]),
-  history('workers-ai', `chatcmpl-tool-${'0'.repeat(60)}::lab`, [{ type: 'reasoning', text: 'Thinking' }]),
+  history('workers-ai', `chatcmpl-tool-${'0a'.repeat(16)}::lab`, [{ type: 'reasoning', text: 'Thinking' }]),
 ]
 
 function history(family: string, callId: string, parts: Part[]): { family: string; messages: Message[] } {

@@ -10,7 +10,7 @@ export const scenarios: readonly Scenario[] = [...answers, ...calls, ...ends, ..
 /** The columns of the table in the docs. */
 export const groups: Record<string, readonly string[]> = {
   text: ['text', 'finish reasons'],
-  reasoning: ['reasoning'],
+  reasoning: ['reasoning', 'signed reasoning'],
   tokens: ['usage', 'cached and reasoning tokens'],
   tools: calls.map(({ name }) => name),
   'cut answers': ['cut', 'cut call', 'socket broken'],
