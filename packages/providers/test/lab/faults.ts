@@ -25,7 +25,7 @@ const packageFaults: readonly Omit<Fault, 'whose'>[] = [
   {
     rows: ['Hugging Face'],
     scenarios: ['call', ...ofTools, 'history of another provider'],
-    note: 'Results of tools are never sent. Use @ai-sdk/openai-compatible with the chat completions of Hugging Face.',
+    note: 'Results of tools are left out, with a warning. Use @ai-sdk/openai-compatible with the chat completions of Hugging Face.',
   },
   {
     rows: ['Hugging Face'],
