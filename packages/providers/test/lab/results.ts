@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import type { Fault } from './faults.ts'
 import type { Row, Version } from './row.ts'
 import type { Cells } from './run.ts'
@@ -41,6 +43,7 @@ export async function readResults(): Promise<Results> {
 
 export async function writeResults(results: Results): Promise<void> {
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`)
+  execFileSync('biome', ['format', '--write', '--log-level=none', fileURLToPath(file)], { stdio: 'ignore' })
 }
 
 /** Returns the cells with the reason of each wrong one. The ones without a reason are in `unexplained`. */

@@ -1,6 +1,6 @@
 import { type Answer, type ErrorEvent, type Format, usage, type WireEvent } from '../format.ts'
-import { halves } from './halves.ts'
 import { responsesProblems } from './openai-responses-rules.ts'
+import { functionCall, message, reasoningItem, reasoningText } from './response-items.ts'
 import { data, typed } from './sse.ts'
 
 const response = { id: 'resp_lab', object: 'response', created_at: 1, model: 'm', output: [], status: 'in_progress' }
@@ -91,75 +91,4 @@ function events({ reasoning, text, calls = [], finish = 'completed' }: Answer, d
           response: { ...response, status: 'incomplete', incomplete_details: { reason: finish }, usage: tokens },
         })
   return [typed('response.created', { response }), ...items.flat(), end]
-}
-
-function reasoningItem(text: string, output_index: number): string[] {
-  const item = {
-    type: 'reasoning',
-    id: `rs_lab${output_index}`,
-    summary: [],
-    encrypted_content: null,
-    status: 'in_progress',
-  }
-  const place = { item_id: item.id, output_index, summary_index: 0 }
-  const summary = { type: 'summary_text', text }
-  return [
-    typed('response.output_item.added', { output_index, item }),
-    typed('response.reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } }),
-    ...halves(text).map((delta) => typed('response.reasoning_summary_text.delta', { ...place, delta })),
-    typed('response.reasoning_summary_part.done', { ...place, part: summary }),
-    typed('response.output_item.done', {
-      output_index,
-      item: { ...item, status: 'completed', summary: [summary], encrypted_content: 'lab-encrypted' },
-    }),
-  ]
-}
-
-/** Reasoning as models with open weights have it: the text itself. */
-function reasoningText(text: string, output_index: number): string[] {
-  const item = { type: 'reasoning', id: `rs_lab${output_index}`, summary: [], content: [], status: 'in_progress' }
-  const place = { item_id: item.id, output_index, content_index: 0 }
-  return [
-    typed('response.output_item.added', { output_index, item }),
-    ...halves(text).map((delta) => typed('response.reasoning_text.delta', { ...place, delta })),
-    typed('response.reasoning_text.done', { ...place, text }),
-    typed('response.output_item.done', {
-      output_index,
-      item: { ...item, status: 'completed', content: [{ type: 'reasoning_text', text }] },
-    }),
-  ]
-}
-
-function message(text: string, output_index: number): string[] {
-  const item = { type: 'message', id: `msg_lab${output_index}`, role: 'assistant', status: 'in_progress', content: [] }
-  const place = { item_id: item.id, output_index, content_index: 0 }
-  const part = { type: 'output_text', text, annotations: [] }
-  return [
-    typed('response.output_item.added', { output_index, item }),
-    typed('response.content_part.added', { ...place, part: { ...part, text: '' } }),
-    ...halves(text).map((delta) => typed('response.output_text.delta', { ...place, delta })),
-    typed('response.output_text.done', { ...place, text }),
-    typed('response.content_part.done', { ...place, part }),
-    typed('response.output_item.done', { output_index, item: { ...item, status: 'completed', content: [part] } }),
-  ]
-}
-
-function functionCall({ id, name, args }: { id: string; name: string; args: string }, output_index: number): string[] {
-  const item = {
-    type: 'function_call',
-    id: `fc_lab${output_index}`,
-    call_id: id,
-    name,
-    arguments: '',
-    status: 'in_progress',
-  }
-  const place = { item_id: item.id, output_index }
-  return [
-    typed('response.output_item.added', { output_index, item }),
-    ...(args === '' ? [] : halves(args)).map((delta) =>
-      typed('response.function_call_arguments.delta', { ...place, delta }),
-    ),
-    typed('response.function_call_arguments.done', { ...place, arguments: args }),
-    typed('response.output_item.done', { output_index, item: { ...item, arguments: args, status: 'completed' } }),
-  ]
 }

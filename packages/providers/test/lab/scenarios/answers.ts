@@ -1,5 +1,5 @@
 import { usage } from '../format.ts'
-import { describe, reasoningOf } from '../lab.ts'
+import { describe, reasoningOf } from '../outcome.ts'
 import { firstOf, type Scenario } from '../scenario.ts'
 import { callOf } from './calls.ts'
 

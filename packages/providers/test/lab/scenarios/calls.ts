@@ -1,6 +1,7 @@
-import type { Answer, Call, Format } from '../format.ts'
-import { describe, type Outcome } from '../lab.ts'
+import type { Call, Format } from '../format.ts'
+import type { Outcome } from '../outcome.ts'
 import { firstOf, type Scenario } from '../scenario.ts'
+import { done, isDone } from './done.ts'
 
 /** A call of `add`, or of `now` without arguments. */
 export function callOf(
@@ -11,15 +12,9 @@ export function callOf(
   return { id, name, args }
 }
 
-const done: Answer = { text: 'Done.' }
-
 function ranAs({ ran }: Outcome, expected: string): readonly [boolean, string] {
   const seen = ran.map(({ name, args }) => `${name}(${JSON.stringify(args)})`).join(' ')
   return [seen !== expected, `ran ${seen === '' ? 'nothing' : seen}`]
-}
-
-function isDone(outcome: Outcome): readonly [boolean, string] {
-  return [outcome.status !== 'completed' || outcome.text !== 'Done.', describe(outcome)]
 }
 
 /** Calls of tools, and their way back. */

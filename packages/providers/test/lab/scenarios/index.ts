@@ -2,10 +2,12 @@ import type { Scenario } from '../scenario.ts'
 import { answers } from './answers.ts'
 import { calls } from './calls.ts'
 import { ends } from './ends.ts'
-import { requests } from './requests.ts'
+import { files } from './files.ts'
+import { histories } from './histories.ts'
+import { schemas } from './schemas.ts'
 
 /** The columns of the table, in their order. */
-export const scenarios: readonly Scenario[] = [...answers, ...calls, ...ends, ...requests]
+export const scenarios: readonly Scenario[] = [...answers, ...calls, ...ends, ...histories, ...files, ...schemas]
 
 /** The columns of the table in the docs. */
 export const groups: Record<string, readonly string[]> = {
@@ -16,7 +18,7 @@ export const groups: Record<string, readonly string[]> = {
   'cut answers': ['cut', 'cut call', 'socket broken'],
   errors: ['error in the stream', 'error status'],
   abort: ['abort'],
-  'other histories': ['history of another provider', 'blank texts'],
-  files: ['files', 'images of tools', 'texts of tools'],
-  schemas: ['schemas of tools', 'names of tools', 'output'],
+  'other histories': histories.map(({ name }) => name),
+  files: files.map(({ name }) => name),
+  schemas: schemas.map(({ name }) => name),
 }
