@@ -10,7 +10,7 @@ export const alliumFaults: readonly Omit<Fault, 'whose'>[] = [
   },
   { rows: 'all', scenarios: ['cut', 'cut call'], note: 'A cut answer is not model.truncated.' },
   { rows: 'all', scenarios: ['error in the stream'], note: 'An error in the stream loses its message or status.' },
-  { rows: 'all', scenarios: ['finish reasons'], note: 'A failure that is told as a finish reason is not retried.' },
+  { rows: 'all', scenarios: ['finish reasons'], note: 'A failure in the form of a finish reason is not retried.' },
   {
     rows: 'all',
     scenarios: ['output'],

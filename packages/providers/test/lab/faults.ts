@@ -56,7 +56,7 @@ const packageFaults: readonly Omit<Fault, 'whose'>[] = [
   {
     rows: ['Databricks chat'],
     scenarios: ['cached and reasoning tokens'],
-    note: 'Cached and reasoning tokens are not read. A usage chunk of its own resets the finish reason: usage has to come with it.',
+    note: 'Cached and reasoning tokens are not read. A separate usage chunk resets the finish reason, so usage has to come with it.',
   },
   { rows: ['Databricks chat'], scenarios: ['files'], note: 'Images and files are left out without a warning.' },
   {
@@ -68,7 +68,7 @@ const packageFaults: readonly Omit<Fault, 'whose'>[] = [
   {
     rows: ['Helicone', 'Ollama (ai-sdk-ollama)'],
     scenarios: ['abort'],
-    note: 'Ignores the abort signal: the run ends, and the model goes on.',
+    note: 'Ignores the abort signal: the run ends, and the model continues.',
   },
   { rows: ['Helicone'], scenarios: ['files'], note: 'A PDF is sent as an image, which the provider rejects.' },
   {
