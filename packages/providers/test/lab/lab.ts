@@ -34,15 +34,16 @@ export function createLab(
       const asked = script(...replies.map((reply) => toReply(reply, format)))
       asked.onRequest = onRequest
       const ran: Outcome['ran'] = []
-      const agent = new Agent({
-        model: fromAiSdk(model(asked.url)),
-        tools: tools ?? defaultTools(ran),
-        logger: quiet,
-        maxSteps: 5,
-      })
-      const session = agent.session()
       const outcome: Outcome = { script: asked, status: 'failed', text: '', warnings: [], history: [], ran }
       try {
+        const agent = new Agent({
+          model: fromAiSdk(model(asked.url)),
+          tools: tools ?? defaultTools(ran),
+          logger: quiet,
+          maxSteps: 5,
+        })
+        const session = agent.session()
+        outcome.history = session.history
         for (const each of [input, ...more]) {
           const result = await session.run(each, options as RunOptions)
           const { status, text, output, finishReason, usage, warnings = [] } = result
@@ -52,7 +53,6 @@ export function createLab(
         outcome.status = 'failed'
         outcome.error = error as Failure
       }
-      outcome.history = [...session.history]
       return outcome
     },
   }
