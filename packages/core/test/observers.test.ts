@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentEvents, Middleware } from '../src/index.ts'
-import { build, oneCall, rest, tool, types } from './kit.ts'
+import { build, oneCall, rest, scopes, tool, types } from './kit.ts'
 
 const names = [
   'agent:start',
@@ -21,6 +21,26 @@ const names = [
 ] as const
 
 describe('observers', () => {
+  it('that a layer adds end with its session, or with its turn, after turn:end', async () => {
+    const seen: string[] = []
+    const adds = (scope: string) => (ctx: { on: Function }, next: () => unknown) => {
+      ctx.on('turn:end', () => seen.push(scope))
+      return next()
+    }
+    const layer = Object.fromEntries(scopes.map((scope) => [scope, adds(scope)]))
+    const { agent } = build([...oneCall, ...oneCall, ...oneCall], [{ name: 'adds', ...layer } as Middleware], {
+      tools: [tool('work')],
+    })
+    const session = agent.session()
+    const ofTurn = ['turn', 'model', 'tool', 'model']
+    for (let i = 0; i < 2; i++) await session.run('hi')
+    expect(seen).toEqual(['agent', 'session', ...ofTurn, 'agent', 'session', ...ofTurn])
+    await session.close()
+    seen.length = 0
+    await agent.session().run('hi')
+    expect(seen).toEqual(['agent', 'session', ...ofTurn])
+  })
+
   it('see the whole life of an agent, in order', async () => {
     const { agent } = build(oneCall, [], { tools: [tool('work')] })
     const seen: { type: string }[] = []

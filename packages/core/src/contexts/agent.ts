@@ -23,7 +23,7 @@ export interface AgentView<Config = unknown> {
   /** The agent's clock. Layers that wait or measure use it, so that tests can control the time. */
   readonly clock: Clock
   readonly logger: Logger
-  /** Subscribes to the agent's events, like `agent.on()`. */
+  /** Subscribes to the agent's events, like `agent.on()`, until the scope ends: the agent, the session, or the turn of a model or tool call. */
   on<N extends keyof AgentEvents>(name: N, listener: (event: AgentEvents[N]) => unknown): void
   /** Provides a capability to this scope and all inside it. */
   provide<T>(capability: Capability<T>, value: T): void

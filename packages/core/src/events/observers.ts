@@ -5,8 +5,12 @@ type Listener = (event: never) => unknown
 
 interface Observer {
   readonly listener: Listener
-  readonly once: boolean
+  /** The record of the session or turn that it ends with. */
+  readonly scope: object | undefined
 }
+
+/** The scope of an observer that is called once. */
+const once = {}
 
 /** Observers never affect a run. Their errors and rejections only go to `observer:error`, and nothing waits for them. */
 export class Observers {
@@ -16,12 +20,13 @@ export class Observers {
    */
   readonly events = new Map<string, readonly Observer[]>()
 
-  on(name: string, listener: Listener): void {
-    this.#add(name, { listener, once: false })
+  /** @param scope the record of a session or turn: `leave` removes the listener */
+  on(name: string, listener: Listener, scope?: object): void {
+    this.#add(name, { listener, scope })
   }
 
   once(name: string, listener: Listener): void {
-    this.#add(name, { listener, once: true })
+    this.#add(name, { listener, scope: once })
   }
 
   /** Removes a listener of either kind. */
@@ -29,11 +34,16 @@ export class Observers {
     this.#keep(name, (one) => one.listener !== listener)
   }
 
+  /** Removes the listeners of a session or turn that has ended. */
+  leave(scope: object): void {
+    for (const name of this.events.keys()) this.#keep(name, (one) => one.scope !== scope)
+  }
+
   /** Passes the same event object to all observers, so each event needs its own object. Its JSON contains no thrown errors. */
   emit(name: string, event: object): void {
     if ((event as { error?: unknown }).error !== undefined && Object.isExtensible(event)) jsonSafe(event)
     for (const observer of this.#of(name))
-      if (!observer.once || this.#take(name, observer)) this.#call(name, observer, event)
+      if (observer.scope !== once || this.#take(name, observer)) this.#call(name, observer, event)
   }
 
   #of(name: string): readonly Observer[] {
@@ -42,7 +52,7 @@ export class Observers {
 
   #add(name: string, observer: Observer): void {
     const list = this.#of(name)
-    const isThere = list.some(({ listener, once }) => listener === observer.listener && once === observer.once)
+    const isThere = list.some(({ listener, scope }) => listener === observer.listener && scope === observer.scope)
     if (!isThere) this.events.set(name, [...list, observer])
   }
 

@@ -104,6 +104,7 @@ export class Opening {
       this.#host.closed(this.#session)
     }
     if (ready) this.#tell('session:end')
+    this.#scope.agent.observers.leave(this.#scope)
   }
 
   #closeIdle(): void {

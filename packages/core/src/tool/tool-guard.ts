@@ -18,7 +18,7 @@ export function isRunByProvider(tool: AnyTool | undefined): boolean {
 
 /** The error for a guard of a tool that the provider runs. */
 export function unseenCalls({ name }: ToolGuard, tool: string): string {
-  return `"${name}" must see each call of "${tool}", but the provider runs it, so no layer sees its calls. Remove the tool, give it an execute function, or exclude it in the options of "${name}".`
+  return `"${name}" must see each call of "${tool}", but the provider runs it. Remove the tool, give it an execute function, or exclude it in the options of "${name}".`
 }
 
 /** The error for a tool that a guard does not admit. */

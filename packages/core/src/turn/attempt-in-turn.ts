@@ -142,6 +142,11 @@ export abstract class AttemptInTurn<C extends CallOfTurn = CallOfTurn>
     if (!isLate(this)) this.$turn.send(event)
     else if (!this.$turn.hasEnded) this.$turn.observe(event)
   }
+  override on(name: string, listener: (event: never) => unknown): void {
+    const { $agent, $turn } = this
+    $agent.observers.on(name, listener, $turn)
+    this.onEnd(() => $agent.observers.leave($turn))
+  }
   defer(promise: PromiseLike<unknown>): void {
     this.$turn.finalizers.defer(promise, this.$name)
   }

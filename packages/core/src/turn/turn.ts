@@ -84,7 +84,7 @@ export class Turn implements CallOfTurn {
   startedFinalizers: Finalizers | undefined
   /** `turn:end` was emitted, so nothing changes any more. */
   hasEnded = false
-  #metadata: Record<string, unknown> | undefined
+  readonly metadata: Record<string, unknown> = {}
   #instructions: string | undefined
   #capabilities: Capabilities | undefined
   #once: Once | undefined
@@ -125,10 +125,6 @@ export class Turn implements CallOfTurn {
     const { instructions } = this.session.agent.setup
     const content = typeof instructions === 'function' ? this.#instructions : instructions
     return content === undefined || content === '' ? undefined : { role: 'system', content }
-  }
-  get metadata(): Record<string, unknown> {
-    this.#metadata ??= {}
-    return this.#metadata
   }
   get capabilities(): Capabilities {
     this.#capabilities ??= new Capabilities(this.session.capabilities)

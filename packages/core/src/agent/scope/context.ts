@@ -43,7 +43,7 @@ export class AgentAttempt<C extends AgentCall = AgentCall> extends Attempt<C> im
     return this.$agent.setup.logger
   }
   on(name: string, listener: (event: never) => unknown): void {
-    this.$agent.observers.on(name, listener)
+    this.$agent.observers.on(name, listener, this.$call.home)
   }
   registerTool(tool: AnyTool): void {
     this.$checkOpening()

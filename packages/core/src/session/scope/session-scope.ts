@@ -47,7 +47,6 @@ export class SessionScope {
   #stored = 0
   #state: StateStore | undefined
   #capabilities: Capabilities | undefined
-  #metadata: Record<string, unknown> | undefined
   #turnPrefix: string | undefined
   #callIds: Set<string> | undefined
   #runCount = 0
@@ -66,23 +65,18 @@ export class SessionScope {
     readonly id: string,
     readonly principal: unknown,
     readonly context: unknown,
-    metadata: Record<string, unknown> | undefined,
+    readonly metadata: Record<string, unknown> = {},
     /** Whether the id is unique to this session, so that turn ids start with it. */
     readonly isAnonymous: boolean,
     /** The tool call that runs this session as a sub-agent's. */
     readonly parent?: ParentCall<SessionScope>,
   ) {
-    this.#metadata = metadata
     if (isAnonymous) this.#turnPrefix = id
   }
 
   get state(): StateStore {
     this.#state ??= new StateStore(this.agent.fields, this)
     return this.#state
-  }
-  get metadata(): Record<string, unknown> {
-    this.#metadata ??= {}
-    return this.#metadata
   }
   get capabilities(): Capabilities {
     this.#capabilities ??= new Capabilities(this.agent.capabilities)
@@ -257,7 +251,7 @@ export class SessionScope {
     if (savepoint === undefined)
       throw new AlliumError(
         'session.unknown_turn',
-        `The session "${this.id}" has no completed turn ${describe(turnId)}. It may be suspended or rewound. A session that is not stored keeps the last ${maxSavepoints} turns of this process.`,
+        `The session "${this.id}" has no completed turn ${describe(turnId)}. It may be suspended or rewound. Without a store, a session keeps its last ${maxSavepoints} turns.`,
       )
     const { state, length, turnCount } = savepoint
     return { history: items.slice(0, length), state: this.state.ofSession(state), turnCount }
