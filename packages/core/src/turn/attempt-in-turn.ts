@@ -13,7 +13,6 @@ import { isLate, State } from '../onion/attempt.ts'
 import { abandonedError, layerError } from '../onion/misuse.ts'
 import type { Capabilities } from '../ports/capability.ts'
 import type { RegisteredContext } from '../ports/register.ts'
-
 import { checkEvent, SessionAttempt } from '../session/scope/context.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
 import type { StateWrite } from '../state/state-store.ts'
@@ -57,10 +56,7 @@ export abstract class AttemptInTurn<C extends CallOfTurn = CallOfTurn>
     for (let levelsUp = this.$hook?.levelsUp ?? 0; levelsUp > 0; levelsUp--) turn = callerOf(turn)
     return turn
   }
-  /**
-   * For an inherited layer: where to log its effects for a replay. They are logged in every call between its owner and
-   * this session.
-   */
+  /** For an inherited layer: where to log its effects for a replay, in every call between its owner and this session. */
   get $effects(): { readonly session: SessionScope; readonly levelsUp: number } | undefined {
     const levelsUp = this.$hook?.levelsUp
     return levelsUp === undefined ? undefined : { session: this.$turn.session, levelsUp }
@@ -143,9 +139,8 @@ export abstract class AttemptInTurn<C extends CallOfTurn = CallOfTurn>
     else if (!this.$turn.hasEnded) this.$turn.observe(event)
   }
   override on(name: string, listener: (event: never) => unknown): void {
-    const { $agent, $turn } = this
-    $agent.observers.on(name, listener, $turn)
-    this.onEnd(() => $agent.observers.leave($turn))
+    this.$agent.observers.on(name, listener, this.$turn)
+    this.onEnd(() => this.$agent.observers.leave(this.$turn))
   }
   defer(promise: PromiseLike<unknown>): void {
     this.$turn.finalizers.defer(promise, this.$name)

@@ -170,17 +170,15 @@ export class Turn implements CallOfTurn {
 
   steer(steer: Steer): void {
     if (this.steering !== undefined) return this.steering.add(steer)
-    this.inbox ??= []
-    this.inbox.push(steer)
+    this.inbox = [...(this.inbox ?? []), steer]
     this.loadSteering().catch(steer.fail)
   }
   /** Loads `steering`, which takes the messages from the inbox. */
   async loadSteering(): Promise<void> {
     const { Steering: Loaded } = await import('../later.ts')
     this.steering ??= new Loaded(this)
-    const messages = this.inbox ?? []
+    for (const message of this.inbox ?? []) this.steering.add(message)
     this.inbox = undefined
-    for (const message of messages) this.steering.add(message)
   }
 
   stop(reason: string): void {
