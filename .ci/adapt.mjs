@@ -8,7 +8,6 @@ const left = {
     '@allium/store':
       'MemoryErasures StoredFile callsInside checkAmount checkOwner checkStoreName checkTurn decodeOutcome encodeOutcome eventText fenced filesIn heldByOtherAgent isBlob isPlainJson mostAmount mostNameBytes postedAmount recordStep recordStepValue replayStep turnConflict turnIdTaken',
   },
-  '@allium/core': { 'allium/pack': 'digestOf' },
   '@allium/detect': {
     '@allium/shared/detect':
       'TextWindow findAll fold hideSecrets isDigit isLetter isSecretName isWord keyDetectors keyRules replaceFound runEnd runStart',

@@ -1,5 +1,5 @@
-// What an agent loads when it is first needed: for a call that waits for a decision, structured output, client tools, a journal, a
-// message to a running turn. One file, because each costs a millisecond.
+// What an agent loads when it is first needed: for a call that waits for a decision, structured output, a journal, a message to a
+// running turn. One file, because each costs a millisecond.
 import './index.ts'
 
 export { decidable } from './approvals/approvers.ts'
@@ -9,6 +9,5 @@ export { approvalSeal, refuseForged } from './approvals/provider-approvals.ts'
 export { suspend } from './approvals/suspend.ts'
 export { outputPlan } from './output/plan.ts'
 export { contentDigestOf, digestOf } from './ports/seal.ts'
-export { clientTool, partlyChecked } from './tool/client-tool.ts'
 export { Steering } from './turn/steering.ts'
 export { Steps } from './turn/steps.ts'

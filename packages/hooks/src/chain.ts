@@ -3,6 +3,8 @@ import { isThenable, unknownName } from '@allium/core/internal'
 import type { HookContext } from './hook-context.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
+export { isThenable }
+
 export type HookName = Exclude<keyof Lifecycle, 'getName'>
 
 /** One hook of one object. */

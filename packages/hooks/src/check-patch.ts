@@ -14,7 +14,7 @@ export function checkPatch<Config extends RunConfig>(
   if (!isRecord(patch)) throw violation(location, `${describe(patch)}. Return an object of changes, or nothing.`)
   for (const [key, value] of Object.entries(patch)) {
     if (!(key in config) && !isSetting(key))
-      throw violation(location, `the unknown key "${key}". Known keys are: ${fieldNames(config)}.`)
+      throw violation(location, `the unknown key "${key}". Known keys: ${fieldNames(config)}.`)
     const expected = value === undefined ? undefined : checks[key as keyof RunConfig]?.(value)
     if (expected !== undefined) throw violation(location, `"${key}" as ${describe(value)}. Expected ${expected}.`)
   }

@@ -1,6 +1,5 @@
 import type { ContentChunk, Pipe } from '@allium/core'
-import { isThenable } from '@allium/core/internal'
-import type { BoundHook } from './chain.ts'
+import { type BoundHook, isThenable } from './chain.ts'
 import type { HookContext } from './hook-context.ts'
 
 /** Sends a stream through chunk hooks; each receives the output of the previous one. */

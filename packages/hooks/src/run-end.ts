@@ -1,6 +1,5 @@
 import { AlliumError, type Clock, messageOf, type RunEnd } from '@allium/core'
-import { isThenable } from '@allium/core/internal'
-import type { Chain } from './chain.ts'
+import { type Chain, isThenable } from './chain.ts'
 import type { AbortInfo, EndedRun, ErrorInfo, FinishInfo } from './end-info.ts'
 import type { HookContext } from './hook-context.ts'
 

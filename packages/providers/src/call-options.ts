@@ -9,7 +9,7 @@ import { promptMedia } from './prompt-media.ts'
 import type { ProviderTools } from './provider-tools.ts'
 import { reasoningOptions } from './reasoning.ts'
 import { ofClaude, ofGemini, reducedSchema } from './reduced-schema.ts'
-import { isRecursive } from './schema-parts.ts'
+import { isRecursive, type JsonSchema } from './schema-parts.ts'
 import { strictSchema } from './strict-schema.ts'
 
 /** Converts a request to the options of `doStream`. Unset options are left out. */
@@ -50,17 +50,23 @@ function formatFor(model: AiSdkModel, format: ResponseFormat): Format {
   if (format.type === 'text' || format.schema === undefined) return { format }
   const vendor = vendorOf(model)
   const given = portableSchema(format.schema)
-  if (vendor === 'google' && isRecursive(given)) {
-    const content = `Answer with JSON, and nothing else, that fits this JSON Schema: ${JSON.stringify(given)}`
-    return { format: { type: 'json' }, prompt: [{ role: 'system', content }] }
-  }
+  if (vendor === 'google' && isRecursive(given)) return inWords(given)
   if (vendor === 'google') return { format: { ...format, schema: reducedSchema(given, ofGemini) } }
   const schema = vendor === undefined ? given : reducedSchema(given, /./)
   const strict = strictSchema(schema, vendor !== undefined)
   if (strict !== undefined || vendor !== undefined) return { format: { ...format, schema: strict ?? schema } }
+  if (alwaysStrict.test(model.provider)) return inWords(given)
   const off = { strictJsonSchema: false }
   // A provider of OpenAI's package that has another name reads the options of `openai`.
   return { format: { ...format, schema }, providerOptions: { openai: off, [providerName(model)]: off } }
+}
+
+/** Providers whose packages ask for strict mode with every schema, and have no option that turns it off. */
+const alwaysStrict = /^(xai|openrouter|llmgateway|databricks|helicone)\b|(?<!openai|azure)\.responses$/
+
+function inWords(schema: JsonSchema): Format {
+  const content = `Answer with JSON, and nothing else, that fits this JSON Schema: ${JSON.stringify(schema)}`
+  return { format: { type: 'json' }, prompt: [{ role: 'system', content }] }
 }
 
 /** Returns the tool with a schema that the provider takes. Without `strict`, if strict mode cannot express it. */

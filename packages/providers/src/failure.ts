@@ -35,7 +35,7 @@ const statuses: Record<string, number> = {
 function nameKey(name: unknown): string {
   return String(name)
     .toLowerCase()
-    .replace(/[^a-z]|(error|exception)$/g, '')
+    .replace(/[^a-z]|(error|exception)+$/g, '')
 }
 
 /**

@@ -19,7 +19,7 @@ import { consoleLogger, type Logger, safeLogger } from '../ports/logger.ts'
 import type { RegisteredPrincipal } from '../ports/register.ts'
 import type { ReadUntrustedSchema, Validate } from '../ports/validate.ts'
 import type { CallTypes } from '../tool/call-record.ts'
-import { schemaFault } from '../tool/json-schema.ts'
+import { schemaFault } from '../tool/standard-schema.ts'
 import type { ToolList } from '../tool/tool.ts'
 import type { AgentSetup, ApprovalOptions, Instructions } from './scope/agent-scope.ts'
 

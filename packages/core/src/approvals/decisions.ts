@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
-import { formatIssues } from '../errors/check-schema.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
+import { formatIssues } from '../errors/issues.ts'
 import { cloneJson, equalJson, isRecord } from '../messages/json.ts'
 import type { ApprovalRecord } from '../messages/message.ts'
 import { digestOf, isSealOf, sameSeal, sealOf } from '../ports/seal.ts'

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { JsonSchema } from '../ports/validate.ts'
-import { isStandard, jsonSchemaOf } from '../tool/json-schema.ts'
+import { jsonSchemaOf } from '../tool/json-schema.ts'
+import { isStandard } from '../tool/standard-schema.ts'
 
 const subject = 'The option output'
 

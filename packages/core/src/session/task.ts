@@ -9,6 +9,7 @@ import type { OutputPlan } from '../output/plan.ts'
 import { isDirect, type Journal } from '../ports/journal.ts'
 import type { UntrustedSchema } from '../ports/validate.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
+import { clientTool, maxClientTools, partlyChecked } from '../tool/client-tool.ts'
 import { toolRing } from '../tool/scope/ring.ts'
 import { inheritedInputs, throughInputLayers } from '../turn/inputs.ts'
 import { Turn, type TurnRings } from '../turn/turn.ts'
@@ -26,7 +27,7 @@ export async function outputOf<C>(task: Task<C>, scope: SessionScope): Promise<O
   const { output } = task.options
   if (output === undefined) return undefined
   const hasTools = scope.agent.tools.defs.length + clientToolsOf(task, scope).length > 0
-  const { outputPlan, partlyChecked } = await import('../later.ts')
+  const { outputPlan } = await import('../later.ts')
   const plan = outputPlan(output, hasTools)
   const { unchecked = [] }: Partial<UntrustedSchema> = plan.schema ?? {}
   if (unchecked.length > 0)
@@ -152,13 +153,9 @@ export async function toolsOf<C>(task: Pick<Task<C>, 'options' | 'decisions'>, s
   const { agent } = scope
   const clientTools = clientToolsOf(task, scope)
   if (clientTools.length === 0) return { tools: agent.tools, clientTools: undefined }
-  const { clientTool } = await import('../later.ts')
   const made = await Promise.all(clientTools.map((def) => clientTool(def, agent)))
   return { tools: agent.tools.with(made), clientTools }
 }
-
-/** OpenAI's limit per request. */
-const maxClientTools = 128
 
 function clientToolsOf<C>(
   { options, decisions }: Pick<Task<C>, 'options' | 'decisions'>,

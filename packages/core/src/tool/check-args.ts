@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { plainIssues } from '../errors/check-schema.ts'
+import { plainIssues } from '../errors/issues.ts'
 import { isThenable } from '../errors/thenable.ts'
 import { isReservedKey } from '../messages/json.ts'
 import type { JsonSchema, Validate } from '../ports/validate.ts'

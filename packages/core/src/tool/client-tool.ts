@@ -13,6 +13,9 @@ const ofClient = /* @__PURE__ */ keysOf<Omit<ToolDef, 'providerExecuted'>>()(
 )
 const elsewhere = { 'execute requireApproval': 'The client runs it: its call waits for the result.' }
 
+/** OpenAI's limit per request. */
+export const maxClientTools = 128
+
 /** The agent's schema checks, and its warnings. */
 interface SchemaHost {
   readonly setup: {

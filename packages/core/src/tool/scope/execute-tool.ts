@@ -1,5 +1,5 @@
 import { AbandonedError } from '../../errors/abort-error.ts'
-import { formatIssues } from '../../errors/check-schema.ts'
+import { formatIssues } from '../../errors/issues.ts'
 import { isThenable, watch } from '../../errors/thenable.ts'
 import { cloneJson, equalJson } from '../../messages/json.ts'
 import type { ProviderApprovalRequest } from '../../messages/message.ts'
