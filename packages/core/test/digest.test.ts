@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { digestOf } from '../src/internal.ts'
 import { freezeJson } from '../src/messages/json.ts'
-import { contentDigestOf } from '../src/ports/seal.ts'
+import { contentDigestOf } from '../src/ports/content-digest.ts'
 
 const talk = () => [
   { role: 'user', content: 'Hi' },

@@ -13,19 +13,6 @@ export async function digestOf(value: unknown): Promise<string> {
   return shaOf(canonicalJson(withLists(value, lists)))
 }
 
-/**
- * Same for a value that may contain images. Bytes and very long texts are replaced by their own digests, computed on another
- * thread. Equals {@link digestOf} for a value without them.
- */
-export async function contentDigestOf(value: unknown): Promise<string> {
-  const digests = new Map<unknown, string>()
-  for (const one of new Set(largeIn(value))) {
-    const bytes = typeof one === 'string' ? new TextEncoder().encode(one) : new Uint8Array(one)
-    digests.set(one, base64url(await crypto.subtle.digest('SHA-256', bytes)))
-  }
-  return digestOf(withDigests(value, digests))
-}
-
 /** Returns the HMAC-SHA-256 of a JSON-like value. Without a secret it returns the digest, which detects changes but not forgery. */
 export async function sealOf(value: unknown, secrets: Secrets): Promise<string> {
   const secret = typeof secrets === 'string' ? secrets : secrets?.[0]
@@ -75,22 +62,6 @@ export function isDeepFrozen(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (!Object.isFrozen(value) || !(Array.isArray(value) || isPlainObject(value))) return false
   return Object.values(value).every(isDeepFrozen)
-}
-
-/** Returns the bytes in a value, and texts of more than a million characters, such as base64 images. */
-function largeIn(value: unknown): (Uint8Array | string)[] {
-  if (typeof value === 'string' && value.length > 1e6) return [value]
-  if (typeof value !== 'object' || value === null) return []
-  if (value instanceof Uint8Array) return [value]
-  return Array.isArray(value) || isPlainObject(value) ? Object.values(value).flatMap(largeIn) : []
-}
-
-/** Replaces bytes by digests in a copy. A value without any stays the same object, whose digest may be cached. */
-function withDigests(value: unknown, digests: ReadonlyMap<unknown, string>): unknown {
-  if (digests.has(value)) return { [typeof value]: digests.get(value) }
-  if (largeIn(value).length === 0) return value
-  if (Array.isArray(value)) return value.map((item) => withDigests(item, digests))
-  return Object.fromEntries(Object.entries(value as object).map(([key, item]) => [key, withDigests(item, digests)]))
 }
 
 /** Returns the lists of messages in a value, except those inside messages. */
@@ -145,7 +116,7 @@ function bytesOf(value: unknown): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(canonicalJson(value))
 }
 
-function base64url(bytes: ArrayBuffer): string {
+export function base64url(bytes: ArrayBuffer): string {
   const base64 = btoa(String.fromCharCode(...new Uint8Array(bytes)))
   return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }

@@ -1,5 +1,5 @@
 import { AlliumError } from '../errors/allium-error.ts'
-import { contentDigestOf } from '../ports/seal.ts'
+import { contentDigestOf } from '../ports/content-digest.ts'
 
 /** What a step works on, by name. */
 export interface StepRequest {
