@@ -5,7 +5,7 @@ import type { AiSdkModel } from './ai-sdk-model.ts'
 const rules: readonly [RegExp, RegExp][] = [
   [/mistral|ministral|magistral|mixtral|codestral|devstral|pixtral/i, /^[a-z0-9]{9}$/i],
   [/anthropic|claude|bedrock/i, /^[\w-]{1,64}$/],
-  [/^(openai|azure)\./, /^.{1,40}$/],
+  [/^((openai|azure)\.|aihubmix|helicone)/, /^.{1,40}$/],
 ]
 
 /**

@@ -58,7 +58,6 @@ const packageFaults: readonly Omit<Fault, 'whose'>[] = [
     scenarios: ['cached and reasoning tokens'],
     note: 'Cached and reasoning tokens are not read. A separate usage chunk resets the finish reason, so usage has to come with it.',
   },
-  { rows: ['Databricks chat'], scenarios: ['files'], note: 'Images and files are left out without a warning.' },
   {
     rows: ['Helicone'],
     scenarios: ['cut', 'cut call', 'error in the stream'],
@@ -70,7 +69,6 @@ const packageFaults: readonly Omit<Fault, 'whose'>[] = [
     scenarios: ['abort'],
     note: 'Ignores the abort signal: the run ends, and the model continues.',
   },
-  { rows: ['Helicone'], scenarios: ['files'], note: 'A PDF is sent as an image, which the provider rejects.' },
   {
     rows: ['Helicone', 'Qwen', 'Zhipu'],
     scenarios: ['cached and reasoning tokens'],
@@ -109,20 +107,9 @@ const packageFaults: readonly Omit<Fault, 'whose'>[] = [
     note: 'The text beside calls of tools is not sent back.',
   },
   {
-    rows: ['Cohere'],
-    version: 'newest',
-    scenarios: ['files'],
-    note: 'A PDF is decoded as if it were text. Send its text.',
-  },
-  {
     rows: ['DeepSeek'],
     scenarios: ['files'],
     note: 'An image is sent, which the provider rejects: its models read text alone.',
-  },
-  {
-    rows: ['Ollama (ai-sdk-ollama)'],
-    scenarios: ['files'],
-    note: 'Files other than images are left out without a warning.',
   },
   {
     rows: ['Ollama (ai-sdk-ollama)'],
@@ -153,18 +140,6 @@ const packageFaults: readonly Omit<Fault, 'whose'>[] = [
     rows: ['MiniMax chat'],
     scenarios: ['reasoning'],
     note: 'Reasoning is dropped. Use the form of Anthropic, `createMinimax`.',
-  },
-  {
-    rows: ['Mistral'],
-    version: 'newest',
-    scenarios: ['one id for two calls'],
-    note: 'Replaces an id that comes twice by one that the provider rejects.',
-  },
-  {
-    rows: ['Google Vertex'],
-    version: 'node20',
-    scenarios: ['error in the stream'],
-    note: 'An error in the stream is ignored, so it fails as truncated and without its message.',
   },
 ]
 

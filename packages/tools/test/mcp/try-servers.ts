@@ -1,11 +1,11 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Agent } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { mcp } from '../../src/mcp.ts'
 import { Installed, type PublishedServer, publishedServers } from './published-servers.ts'
 
-// Installs published MCP servers, lists and calls their tools, and writes the results to e2e/compatibility/mcp-servers.json. Not in CI:
+// Installs published MCP servers, lists and calls their tools, and writes the results to results.json beside this file. Not in CI:
 // node --conditions=@allium/source --import=tsx packages/tools/test/mcp/try-servers.ts && npm run fix
 
 interface Listed extends Omit<PublishedServer, 'call' | 'answer'> {
@@ -64,8 +64,10 @@ const installed = new Installed(servers)
 const rows = []
 for (const server of servers) rows.push(await tryServer(server))
 installed.remove()
-const file = fileURLToPath(new URL('../../../../e2e/compatibility/mcp-servers.json', import.meta.url))
-writeFileSync(file, `${JSON.stringify({ date: new Date().toISOString().slice(0, 10), rows }, null, 2)}\n`)
+const file = fileURLToPath(new URL('results.json', import.meta.url))
+const { title, about } = JSON.parse(readFileSync(file, 'utf8'))
+const results = { title, about, date: new Date().toISOString().slice(0, 10), versions: {}, rows }
+writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
 
 async function tryServer({ name, version, args = () => [], env, http, call, answer, fails, notes: note }: Listed) {
   const folder = installed.work(name)
@@ -73,16 +75,18 @@ async function tryServer({ name, version, args = () => [], env, http, call, answ
   const agent = new Agent({ model: scriptedModel(steps), logger: { warn() {}, error() {} } })
   const program = { command: process.execPath, args: [installed.program(name), ...args(folder)] }
   agent.use(mcp({ name: 'srv', prefix: '', ...program, env: { MEMORY_FILE_PATH: `${folder}/memory.jsonl`, ...env } }))
-  const row = { name, version, transports: http === undefined ? ['stdio'] : ['stdio', 'http'] }
+  const transports = http === undefined ? 'stdio' : 'stdio and HTTP'
   try {
     await agent.init()
     const { tools } = agent.inspect()
     const tokens = tools.reduce((sum, tool) => sum + tool.tokens, 0)
     const content = call && JSON.stringify((await agent.run('go')).toolCalls[0]?.result.content)
     const works = content === undefined || fails ? 'listed' : answer?.test(String(JSON.parse(content))) ? 'yes' : 'no'
-    return { ...row, tools: tools.length, tokens, works, notes: notes[name] ?? note ?? '' }
+    const seen = { transports, tools: `${tools.length}`, tokens: tokens.toLocaleString('en'), calls: works }
+    return { name, version, works: seen, notes: [notes[name] ?? note ?? []].flat() }
   } catch (error) {
-    return { ...row, tools: 0, tokens: 0, works: 'no', notes: note ?? String(error).slice(0, 300) }
+    const seen = { transports, tools: 'none', tokens: 'none', calls: 'no' }
+    return { name, version, works: seen, notes: [note ?? String(error).slice(0, 300)] }
   } finally {
     await agent.dispose()
   }
