@@ -26,7 +26,7 @@ function unknownModel(error: Error, model: AiSdkModel): string | undefined {
   if (!isNamed && !/"code"\s*:\s*"model_not_found"/.test(String(responseBody).slice(0, 4_000))) return undefined
   const provider = providerName(model)
   const page = Object.hasOwn(modelPages, provider) ? `https://${modelPages[provider]}` : "the provider's documentation"
-  return `The provider "${provider}" has no model "${modelId}", or your key has no access to it. Correct the id where your code sets the model; see ${page} for the list.`
+  return `The provider "${provider}" has no model "${modelId}", or your key has no access. Correct the id: ${page} has the list.`
 }
 
 /** The 404 of a server without OpenAI's Responses API. */
@@ -35,5 +35,5 @@ function noResponsesApi(error: Error, model: AiSdkModel): string | undefined {
   if (statusCode !== 404 || model.provider !== 'openai.responses') return undefined
   if (serverOf(model)?.address === 'api.openai.com' || typeof url !== 'string') return undefined
   if (!/\/responses$/.test(url.split(/[?#]/, 1)[0] as string)) return undefined
-  return `"openai/${model.modelId}" posts to /responses, which servers of the chat format do not have: use "openai-compatible/${model.modelId}", which posts to /chat/completions.`
+  return `"openai/${model.modelId}" posts to /responses, which not every server has: use "openai-compatible/${model.modelId}", which posts to /chat/completions.`
 }

@@ -58,7 +58,7 @@ export function promptMedia(
 
   function note({ mediaType, filename }: FileContent, place: string): TextPart {
     const file = filename === undefined ? mediaType : `${filename}, ${mediaType}`
-    const message = `A file (${file}) was not sent, because ${model.provider} cannot take it ${place}. The model got a note instead.`
+    const message = `A file (${file}) was not sent, because ${model.provider} cannot take it ${place}.`
     if (!warnings.some((warning) => warning.message === message))
       warnings.push({ type: 'unsupported', feature: 'file', message })
     return text(`[${file}: a file that this model cannot get ${place}]`)

@@ -16,7 +16,7 @@ const cases = [
     code: 400,
     body: openAiBody("The requested model 'gpt-nine' does not exist."),
     model: (url: string) => createOpenAI({ apiKey, baseURL: url }).responses('gpt-nine'),
-    fix: 'The provider "openai" has no model "gpt-nine", or your key has no access to it. Correct the id where your code sets the model; see https://platform.openai.com/docs/models for the list.',
+    fix: 'The provider "openai" has no model "gpt-nine", or your key has no access. Correct the id: https://platform.openai.com/docs/models has the list.',
   },
   {
     name: 'openai chat',
@@ -30,7 +30,7 @@ const cases = [
     code: 404,
     body: { type: 'error', error: { type: 'not_found_error', message: 'model: claude-sonet-4-6' } },
     model: (url: string) => createAnthropic({ apiKey, baseURL: url })('claude-sonet-4-6'),
-    fix: 'The provider "anthropic" has no model "claude-sonet-4-6", or your key has no access to it. Correct the id where your code sets the model; see https://docs.claude.com/en/docs/about-claude/models for the list.',
+    fix: 'The provider "anthropic" has no model "claude-sonet-4-6", or your key has no access. Correct the id: https://docs.claude.com/en/docs/about-claude/models has the list.',
   },
   {
     name: 'google',
@@ -43,7 +43,7 @@ const cases = [
       },
     },
     model: (url: string) => createGoogleGenerativeAI({ apiKey, baseURL: url })('gemini-9'),
-    fix: 'The provider "google" has no model "gemini-9", or your key has no access to it. Correct the id where your code sets the model; see https://ai.google.dev/gemini-api/docs/models for the list.',
+    fix: 'The provider "google" has no model "gemini-9", or your key has no access. Correct the id: https://ai.google.dev/gemini-api/docs/models has the list.',
   },
 ]
 
