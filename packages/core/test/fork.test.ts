@@ -113,7 +113,7 @@ describe('session.fork()', () => {
     const error = await failure(() => session.fork({ at: turns[149]?.turnId as string }))
     expect([error.code, error.message]).toEqual([
       'session.unknown_turn',
-      expect.stringContaining('keeps the last 100 turns'),
+      expect.stringContaining('keeps its last 100 turns'),
     ])
   })
 

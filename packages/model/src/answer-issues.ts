@@ -1,8 +1,11 @@
 import type { JsonSchema, ModelResponse } from '@allium/core'
-import { jsonSchemaOf, plainIssues } from '@allium/core/internal'
+import { jsonSchemaOf } from '@allium/core/internal'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 
 type Issues = readonly StandardSchemaV1.Issue[]
+
+/** The maximum number of issues that the model receives, and of characters of each. */
+const [maxIssues, maxLength] = [10, 1000]
 
 /** Whether an answer is wrapped in `{ value }`, as the run option `output` does for schemas of non-objects. */
 export type Envelope = 'never' | 'always' | 'perhaps'
@@ -14,8 +17,16 @@ export async function findIssues(
   format: 'text' | { envelope: Envelope },
 ): Promise<Issues | undefined> {
   const issues = format === 'text' ? await validate(schema, text) : await findJsonIssues(text, schema, format.envelope)
-  if (issues === undefined || finishReason !== 'length') return issues && plainIssues(issues)
-  return [...plainIssues(issues), { message: 'it was cut at its length limit' }]
+  if (issues === undefined || finishReason !== 'length') return issues && bounded(issues)
+  return [...bounded(issues), { message: 'it was cut at its length limit' }]
+}
+
+/** The issues of some libraries hold the value, or functions. */
+function bounded(issues: Issues): Issues {
+  return issues.slice(0, maxIssues).map(({ message, path = [] }) => ({
+    message: String(message).slice(0, maxLength),
+    path: path.map((part) => String(typeof part === 'object' ? part.key : part).slice(0, maxLength)),
+  }))
 }
 
 /**

@@ -65,7 +65,7 @@ function formatFor(model: AiSdkModel, format: ResponseFormat): Format {
 const alwaysStrict = /^(xai|openrouter|llmgateway|databricks|helicone)\b|(?<!openai|azure)\.responses$/
 
 function inWords(schema: JsonSchema): Format {
-  const content = `Answer only with JSON that fits this schema: ${JSON.stringify(schema)}`
+  const content = `Answer only with JSON that fits this JSON Schema: ${JSON.stringify(schema)}`
   return { format: { type: 'json' }, prompt: [{ role: 'system', content }] }
 }
 

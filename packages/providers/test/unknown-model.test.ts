@@ -23,7 +23,7 @@ const cases = [
     code: 404,
     body: openAiBody(absent),
     model: (url: string) => createOpenAI({ apiKey, baseURL: url }).chat('gpt-nine'),
-    fix: 'see https://platform.openai.com/docs/models for the list.',
+    fix: 'Correct the id: https://platform.openai.com/docs/models has the list.',
   },
   {
     name: 'anthropic',

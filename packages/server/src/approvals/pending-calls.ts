@@ -116,10 +116,7 @@ export async function pendingCallError(
   token: string,
 ): Promise<AlliumError> {
   if (await isTokenUsed(events, { tenant, agent }, token))
-    return requestError(
-      'approval.used',
-      'The call with this token has already been decided. A decision can be used only once.',
-    )
+    return requestError('approval.used', 'The call with this token has already been decided.')
   return requestError('approval.unknown', 'No pending call has this token, or only another user may decide it.')
 }
 

@@ -43,7 +43,7 @@ export function storeOf(
     else if (sessionStore === undefined)
       throw new AlliumError(
         'server.options',
-        `The layer "${storage.name}" stores the sessions of the agent "${agent.name}", maybe for another server(). Pass its store to server(): { sessions: store }.`,
+        `The layer "${storage.name}" stores the sessions of the agent "${agent.name}". Pass its store to server(): { sessions: store }.`,
       )
   }
   return store

@@ -10,6 +10,7 @@ import { resumeStream } from '../response/resume-stream.ts'
 import { type StreamProtocol, streamRun } from '../response/stream.ts'
 import { awaitAnswer, parseJsonAnswer } from '../run/run-handle.ts'
 import type { RunRequest } from '../run/run-request.ts'
+import { namedRequest } from '../sessions/named-message.ts'
 import type { runBody } from './bodies.ts'
 import { ownKey } from './can-read.ts'
 import { controlRoutes } from './control.ts'
@@ -52,7 +53,6 @@ export function runRoutes(serve: Serve, host: Access & Stores & RunControl & Lim
     idempotencyKey: string | undefined,
   ): Promise<RunRequest> {
     if (id !== undefined) {
-      const { namedRequest } = await import('../sessions/named-message.ts')
       const message = { id, content, again: content === undefined, idempotencyKey }
       return { ...settings, ...(await namedRequest(host, caller, sessionId, message)) }
     }
