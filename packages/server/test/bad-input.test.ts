@@ -203,7 +203,7 @@ test.each([
 test('a second server of an agent tells that the first one stores its sessions', () => {
   const agent = agentOf([])
   server(agent, { principal })
-  expect(() => server(agent, { principal })).toThrow(/maybe for another server\(\).*sessions: store/)
+  expect(() => server(agent, { principal })).toThrow(/stores the sessions of the agent.*sessions: store/)
 })
 
 test('a host that is not served has the shape of the protocol', async () => {
