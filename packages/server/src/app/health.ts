@@ -18,14 +18,14 @@ const routes = {
   ready: route({
     ...publicRoute,
     path: '/readyz',
-    summary: 'Check that the server accepts new runs: it is not draining, and its stores answer',
+    summary: 'Check that the server accepts new runs',
     answers: { 200: 'Health', 503: 'Health' },
   }),
   document: route({ ...publicRoute, path: '/openapi.json', summary: 'Get this document', isHidden: true }),
   metrics: route({
     method: 'get',
     path: '/metrics',
-    summary: 'Get metrics for Prometheus, with a separate token',
+    summary: 'Get metrics for Prometheus',
     headers: { authorization: optional(text()) },
     isHidden: true,
     ignoresUnknown: true,

@@ -27,16 +27,13 @@ const inputPart = variants('type', {
 
 const messageContent = content(named('InputPart', inputPart))
 
-const output = described(
-  optional(outputSchema),
-  'A JSON Schema of an object. The text of the answer is JSON that fits it, and `output` is the parsed value.',
-)
+const output = described(optional(outputSchema), 'A JSON Schema of an object. The answer is JSON that fits it.')
 
 const decisionFields = {
   approve: optional(oneOf(true)),
   deny: optional(text({ max: 10_000 })),
   args: optional(anyObject()),
-  data: described(optional(anything()), 'Data for the layer that suspended the call.'),
+  data: described(optional(anything()), 'Data for the layer that waits.'),
 }
 
 const decision: Schema<Decision> = coded(
@@ -45,7 +42,7 @@ const decision: Schema<Decision> = coded(
       { ...decisionFields, result: optional(anything()), isError: optional(flag()), token: optional(token) },
       {
         description:
-          'Exactly one of approve, deny, args, and (for a call that the client runs) result, with the token of the call.',
+          'Exactly one of approve, deny and args, or result for a call that the client runs, with the token of the call.',
       },
     ),
     (value, location) => {
@@ -69,11 +66,11 @@ export const runBody = object(
     input: described(optional(messageContent), 'Without it, the stored message `messageId` is answered again.'),
     messageId: described(
       optional(messageId),
-      'The id of the message in the history. A message that has this id already, and everything after it, is replaced.',
+      'The id of the message in the history. It replaces a message with this id, and all later ones.',
     ),
     clientTools: described(
       optional(clientTools(named('ClientTool', clientTool))),
-      'Tools that the client runs. The run waits for the results of their calls.',
+      'Tools that the client runs. The run waits for their results.',
     ),
     output,
   },
@@ -103,7 +100,7 @@ export const steerBody = object({
   message: messageContent,
   id: described(
     optional(text({ min: 1, max: 256 })),
-    'The id of the message in events. Send the same id again after a lost connection. Default: a new id.',
+    'The id of the message in events, the same after a lost connection. Default: a new id.',
   ),
 })
 

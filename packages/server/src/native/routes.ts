@@ -85,7 +85,7 @@ export const routes = {
   state: route({
     method: 'get',
     path: '/sessions/:id/state',
-    summary: 'Get the state of the session that the server exposes',
+    summary: 'Get the exposed state of the session',
     query: { owner },
     answers: { 200: 'SessionState' },
   }),

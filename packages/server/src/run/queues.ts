@@ -85,10 +85,7 @@ export class Queues {
 
 /** Returns the error of an input whose session was deleted while the input waited. */
 export function deleted(): AlliumError {
-  return requestError(
-    'session.not_found',
-    'The session was deleted while this input was queued. Send it again to create a new session.',
-  )
+  return requestError('session.not_found', 'The session was deleted while this input was queued. Send it again.')
 }
 
 function ignoreBusy(error: unknown): undefined {
