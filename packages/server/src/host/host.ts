@@ -92,7 +92,9 @@ export interface Host extends Access, Stores, RunControl, Limits, Seals {
  * | OpenAI responses | openai/response-routes.ts | responseRoutes | Access, Stores, RunControl, Limits, Seals |
  * | AG-UI | agui/routes.ts | aguiRoutes | Access, Stores, RunControl, Limits, Seals |
  * | MCP | mcp/routes.ts | mcpRoutes | Access, StoreReader, RunControl, Limits |
- * | the inspector, with its list of the sessions of a tenant | inspect/routes.ts | inspectRoutes | Access, Stores, RunReader, Limits, Seals |
+ * | the inspector | inspect/routes.ts | inspectRoutes | Access, Stores, RunReader, Limits, Seals |
+ * | of these, the list of the sessions of a tenant | inspect/routes.ts | listRoutes | StoreReader, Seals |
+ * | of these, the content of a session | inspect/routes.ts | contentRoutes | StoreReader, Limits |
  * | of these, copies of sessions | inspect/read-only-routes.ts | readOnlyRoutes | Stores, Limits, Seals |
  * | operators of durable runs and schedules | operations/operator.ts | operator | Access, Seals |
  * | health, metrics, the OpenAPI document | app/health.ts | healthRoutes | StoreReader, RunReader, Runtime, options |
