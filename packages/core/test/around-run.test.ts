@@ -23,23 +23,6 @@ function noting(log: unknown[], name = 'notes') {
   }, name)
 }
 
-describe('a session without wrappers', () => {
-  it('starts its run in the same tick', () => {
-    const log: string[] = []
-    const { agent } = build(['ok'], [])
-    const session = agent.session()
-    agent.use('turn', (_, next) => {
-      log.push('turn')
-      return next()
-    })
-    return agent.init().then(async () => {
-      const run = session.run('hi')
-      expect(log).toEqual(['turn'])
-      await run
-    })
-  })
-})
-
 describe('aroundRun()', () => {
   it('wraps runs from the first layer inward, outside the turn and its end', async () => {
     const log: unknown[] = []
