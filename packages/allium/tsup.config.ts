@@ -4,6 +4,8 @@ import base from '../../scripts/build/tsup.base.ts'
 export default defineConfig({
   ...base,
   external: [/^allium(\/|$)/],
+  // One file less to load.
+  noExternal: ['@allium/shared/order'],
   entry: [
     'src/index.ts',
     'src/ai-sdk.ts',

@@ -2,8 +2,8 @@ import { type CallTypes, Agent as CoreAgent, type AgentOptions as CoreOptions, t
 import type { ReadUntrustedSchema } from '@allium/core/internal'
 import { agentElsewhere, agentOptionKeys, checkOptions, safeLogger, setOrderRules } from '@allium/core/internal'
 import { adaptAiSdk, createResolver } from '@allium/providers'
+import { orderRules } from '@allium/shared/order'
 import type { AgentStore } from '@allium/store'
-import { orderRules } from './order-rules.ts'
 import { storeLayers } from './store-layers.ts'
 import { ajvValidate } from './validate.ts'
 

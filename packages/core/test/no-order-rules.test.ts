@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { orderRules } from '../../allium/src/order-rules.ts'
+import { orderRules } from '../../shared/src/order.ts'
 import { capability, type Middleware } from '../src/index.ts'
 import { setOrderRules } from '../src/internal.ts'
 import { build, failure } from './kit.ts'

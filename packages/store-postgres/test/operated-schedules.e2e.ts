@@ -24,7 +24,7 @@ describe.skipIf(server === undefined)('operations of postgres()', () => {
         },
         { agents: ['support'], perOwner: 9 },
       )
-    const { schedules } = store.operations
+    const schedules = (query: Parameters<typeof store.operations.schedules>[0]) => store.operations.schedules(query)
     const first = await schedules({ limit: 2 })
     const { cursor = '' } = first
     const rest = await schedules({ limit: 2, cursor })

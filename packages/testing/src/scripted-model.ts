@@ -1,7 +1,11 @@
 import type { Model, ModelChunk, ModelRequest } from '@allium/core'
-import { checkOptions } from '@allium/core/internal'
+import { checkOptions, setOrderRules } from '@allium/core/internal'
+import { orderRules } from '@allium/shared/order'
 import { unconsumed, unexpectedCall } from './script-error.ts'
 import { checkReply, play, type ScriptedStep } from './step.ts'
+
+// Tests of a pack find layers in a wrong order without `allium`, too.
+setOrderRules(orderRules)
 
 /** A request as it was at the call: its data are copies; its signal is the live one, and not enumerable. */
 export interface RecordedRequest extends ModelRequest {}

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { Agent, defineTool, type Message, type ModelChunk, type ModelRequest } from '@allium/core'
 import { persist } from '@allium/memory'
 import { memoryStore } from '@allium/store'
@@ -24,23 +23,37 @@ const refund = defineTool({
   execute: () => 'Done.',
 })
 
-/** The questions that wait for `POST /go-on/:id`. */
-const waiting = new Map<string, () => void>()
+/** What `POST /go-on/:id` opens, once, before or after somebody waits for it. */
+const gates = new Map<string, ReturnType<typeof gate>>()
+function gateOf(id: string): ReturnType<typeof gate> {
+  const found = gates.get(id) ?? gate()
+  gates.set(id, found)
+  return found
+}
+function gate() {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
 
 /** Answers by the newest question, so that front ends can ask in any order. */
-async function* answer({ messages }: ModelRequest): AsyncGenerator<ModelChunk> {
+async function* answer({ messages, principal }: ModelRequest): AsyncGenerator<ModelChunk> {
   const questions = messages.filter(({ role }) => role === 'user').map(textOf)
   const question = questions.at(-1) ?? ''
   const isAnswered = messages.at(-1)?.role === 'tool'
+  const isText = isAnswered || !/^(What time|Refund)/.test(question)
   if (question.startsWith('What time')) yield* isAnswered ? text('It is noon.') : call('clock')
   else if (question.startsWith('Refund')) yield* isAnswered ? text('Refunded.') : call('refund')
   else if (question.startsWith('Count ')) {
     yield { type: 'text-delta', delta: 'One ' }
-    await new Promise<void>((resolve) => waiting.set(question.slice(6), resolve))
+    await gateOf(question.slice(6)).opened
     yield* text('two.')
   } else yield* text(`You said: ${questions.join(', ')}.`)
-  // deep-chat 2.4.2 loses a text that comes together with the end of its stream.
-  await setTimeout(50)
+  // deep-chat 2.4.2 loses a text that comes together with the end of its stream, so its page says when it shows the text.
+  const { end } = principal as { end?: string }
+  if (end !== undefined && isText) await gateOf(end).opened
   yield { type: 'finish', reason: 'stop', usage: { inputTokens: 10, outputTokens: 5 } }
 }
 
@@ -73,12 +86,13 @@ export async function listen(pages: string): Promise<{ url: string; close: () =>
   }).use(persist({ store: sessions }))
   const principal = (request: Request) => {
     const [tenantId, userId] = request.headers.get('authorization')?.replace('Bearer ', '').split('/') ?? []
-    return userId === undefined ? undefined : { tenantId, userId }
+    const end = request.headers.get('x-end') ?? undefined
+    return userId === undefined ? undefined : { tenantId, userId, end }
   }
   const handle = toNode(server(agent, { principal, sessions, uiStream: 7, agui: true, openai: true }))
   const http = createServer(async (request, response) => {
     const [, first, name = ''] = request.url?.split('/') ?? []
-    if (first === 'go-on') response.end(`${waiting.get(name)?.()}`)
+    if (first === 'go-on') response.end(`${gateOf(name).open()}`)
     else if (first !== 'pages') handle(request, response)
     else if (name.endsWith('.js'))
       response.setHeader('content-type', 'text/javascript').end(await readFile(join(pages, name)).catch(() => ''))

@@ -2,10 +2,15 @@ import 'deep-chat'
 
 /** The web component, in a page. */
 export default {
-  async open({ url }) {
+  async open({ url, id }) {
     const chat = document.createElement('deep-chat')
     chat.directConnection = { openAI: { key: 'acme/ann', chat: { model: 'support' } } }
-    chat.connect = { url: `${url}/v1/responses`, stream: true }
+    chat.connect = { url: `${url}/v1/responses`, stream: true, headers: { 'x-end': id } }
+    // The text is on the page once the promises behind this event are resolved.
+    chat.responseInterceptor = (event) => {
+      if (event.type === 'response.output_text.delta') setTimeout(fetch, 0, `${url}/go-on/${id}`, { method: 'POST' })
+      return event
+    }
     const shown = new Promise((resolve) => {
       chat.onComponentRender = resolve
     })
