@@ -20,18 +20,18 @@ export function reportedUsage({ usage = {}, providerMetadata = {} }: FinishPart,
 }
 
 /** If OpenRouter used your key of a provider, its cost is only its fee, and the provider charges you the rest. */
-function withOwnKey(cost: number | undefined, { is_byok, cost_details }: RawUsage): number | undefined {
+function withOwnKey(cost: number | null | undefined, { is_byok, cost_details }: RawUsage): number | undefined {
   const rest = is_byok === true ? (cost_details?.upstream_inference_cost ?? 0) : 0
-  return cost === undefined ? undefined : cost + rest
+  return typeof cost === 'number' ? cost + rest : undefined
 }
 
 interface RawUsage {
-  cost?: number
+  cost?: number | null
   is_byok?: boolean
   cost_details?: { upstream_inference_cost?: number | null }
 }
 interface Metadata {
-  openrouter?: { usage?: { cost?: number } }
+  openrouter?: { usage?: { cost?: number | null } }
   llmgateway?: { usage?: { cost?: number } }
   perplexity?: { cost?: { totalCost?: number | null } | null }
   xai?: { costInUsdTicks?: number }

@@ -45,6 +45,13 @@ describe('what a provider reports beside its counts', () => {
     expect(usage).not.toHaveProperty('reportedCost')
   })
 
+  it('is unknown, and not zero, for a figure of null', async () => {
+    const raw = { cost: null, is_byok: true, cost_details: { upstream_inference_cost: null } }
+    const finish = { ...finishV3, usage: { ...finishV3.usage, raw } }
+    const { usage } = finishOf(await collect(fromAiSdk(written('v4', [finish], { provider: 'openrouter' }))))
+    expect(usage).not.toHaveProperty('reportedCost')
+  })
+
   it('is the cost of a model of OpenRouter that is a string', async () => {
     const usage = { prompt_tokens: 20, completion_tokens: 7, total_tokens: 27, cost: 0.0123 }
     const events = [...wires[1]!.events.slice(0, -2), event({ choices: [], usage }), 'data: [DONE]\n\n']
