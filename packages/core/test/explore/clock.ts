@@ -1,11 +1,12 @@
 import type { Clock } from '../../src/index.ts'
+import { threads } from './threads.ts'
 
 interface Timer {
   readonly due: number
   readonly fn: () => void
 }
 
-/** Virtual time for real promises: it moves when no microtask is left. */
+/** Virtual time for real promises: it moves when no microtask is left, and no thread of the platform works. */
 export class CaseClock implements Clock {
   #now = 0
   #timers: Timer[] = []
@@ -59,4 +60,7 @@ export class CaseClock implements Clock {
 }
 
 /** Every microtask has run when an immediate comes. */
-const drained = () => new Promise<void>((resolve) => setImmediate(resolve))
+async function drained(): Promise<void> {
+  do await new Promise<void>((resolve) => setImmediate(resolve))
+  while (threads.busy > 0)
+}

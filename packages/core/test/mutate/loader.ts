@@ -14,7 +14,7 @@ export const resolve: ResolveHook = (specifier, context, nextResolve) =>
     ? { url: vitest, shortCircuit: true }
     : nextResolve(specifier, context)
 
-const later = /import\((['"])\.\.\/later\.ts\1\)/g
+const later = /import\((['"])(?:\.\.\/)+later\.ts\1\)/g
 
 export const load: LoadHook = async (url, context, nextLoad) => {
   const source = url.startsWith('file:') ? sourceOf(fileURLToPath(url.split('?')[0] as string)) : undefined

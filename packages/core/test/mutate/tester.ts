@@ -22,7 +22,7 @@ interface Answer {
 }
 
 /** Milliseconds after which a process hangs that sends nothing. Without a mutant, a case or test takes less than four seconds. */
-const patience = { start: 60_000, answer: 20_000 }
+const patience = { start: 300_000, answer: 20_000 }
 
 /** Tries mutants in a process of its own, and replaces the process when a mutant hangs in it or leaves something behind. */
 export class Tester {

@@ -50,8 +50,13 @@ for (const file of readdirSync(tests).filter((name) => name.endsWith('.test.ts')
 const byId = new Map(collected.map((test) => [test.id, test]))
 
 const [, , flag, coverageFile = ''] = process.argv
-if (flag === '--baseline') writeFileSync(coverageFile, JSON.stringify(await baseline()))
-else serve(JSON.parse(readFileSync(coverageFile, 'utf8')))
+if (flag === '--baseline') {
+  const coverage = await baseline().catch((error: Error) => error)
+  // An error that is thrown here is an uncaught exception, which the process survives.
+  if (coverage instanceof Error) console.error(coverage.message)
+  else writeFileSync(coverageFile, JSON.stringify(coverage))
+  process.exitCode = coverage instanceof Error ? 1 : 0
+} else serve(JSON.parse(readFileSync(coverageFile, 'utf8')))
 
 function serve(coverage: Coverage): void {
   process.on('message', async ({ id, thorough }: Question) => {
