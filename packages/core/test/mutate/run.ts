@@ -11,6 +11,7 @@ import { Tester, workerArgs } from './tester.ts'
  * `npm run mutate`: changes the sources of core one expression at a time, and tells which changes neither the explorer nor core's tests
  * find. `--only onion/,stream/` takes the files whose path begins with one of these; `--concurrency` is the number of processes. `--again`
  * tries only those that survived the last time. `--quick` does without the last pass, which tries survivors with slow tests and more cases.
+ * `--every 10` takes one change in ten, which gives the score within two points in a tenth of the time.
  */
 const { values } = parseArgs({
   options: {
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     concurrency: { type: 'string', default: '2' },
     again: { type: 'boolean' },
     quick: { type: 'boolean' },
+    every: { type: 'string', default: '1' },
   },
 })
 
@@ -35,12 +37,13 @@ const files = {
 mkdirSync(folder, { recursive: true })
 
 const instrumented = await instrument(root, filesOf(values.only.split(',')))
+const mutants = instrumented.mutants.filter((_, n) => n % Number(values.every) === 0)
 writeFileSync(files.mutants, JSON.stringify(instrumented))
-console.log(`${instrumented.mutants.length} mutants`)
+console.log(`${mutants.length} of ${instrumented.mutants.length} mutants`)
 const env = { ...process.env, MUTANTS: files.mutants }
 execFileSync(process.execPath, [...workerArgs, '--baseline', files.coverage], { env, stdio: 'inherit' })
 const earlier = values.again === true ? (JSON.parse(readFileSync(files.results, 'utf8')) as Result[]) : undefined
-let results = earlier ?? (await tryAll(instrumented.mutants))
+let results = earlier ?? (await tryAll(mutants))
 save()
 if (earlier !== undefined) await retry()
 if (values.quick !== true) await retry({ thorough: true })
