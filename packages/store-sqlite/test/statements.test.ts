@@ -77,12 +77,15 @@ it('adds and claims a run with seven statements, and records a step of it with t
   expect(await during(() => store.sessions.append(lease, 0, ended, { release: true }))).toEqual([6, 1])
 })
 
-it('reserves with three statements', async () => {
+it('reserves and settles with one statement each, also in a new account and in one whose end moves', async () => {
   const { store, during } = counted()
   const request = { id: 'a', account: 'acme', amount: 1, limit: 10, ttl: 1000, endsIn: 1000 }
   await store.ledger.reserve({ ...request, account: 'other' })
-  expect(await during(async () => store.ledger.reserve(request))).toEqual([3, 1])
-  expect(await during(async () => store.ledger.settle(request, 1))).toEqual([2, 1])
+  expect(await during(async () => store.ledger.reserve(request))).toEqual([1, 1])
+  expect(await during(async () => store.ledger.reserve({ ...request, id: 'b', endsIn: 9000 }))).toEqual([1, 1])
+  expect(await during(async () => store.ledger.settle(request, 1))).toEqual([1, 1])
+  expect(await during(async () => store.ledger.reserve({ ...request, id: 'c', limit: 2 }))).toEqual([2, 1])
+  expect(store.ledger.balance('acme')).toEqual({ spent: 1, reserved: 1 })
 })
 
 it('syncs what a caller relies on, and leaves the rest to the next sync', async () => {

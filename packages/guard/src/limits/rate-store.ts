@@ -1,6 +1,7 @@
 /// <reference path="./rate-limiter-memory.d.ts" />
 import type { Clock } from '@allium/core'
 import type { Ledger, RateCounter, Reservation } from '@allium/store'
+import { SlotBlocks } from './slot-blocks.ts'
 
 /** The part of a rate-limiter-flexible limiter that is used. */
 export interface RateStore extends RateCounter {
@@ -18,22 +19,22 @@ interface RateStoreOptions {
   duration: number
 }
 
-/** Counts rates in a ledger: each slot is a hold of 1 that ends with its window, in an account of that window. */
+/** Counts rates in a ledger: each slot is held until its window ends, in an account of that window. */
 export function ledgerRateStore(ledger: Ledger, clock: Clock): MakeRateStore {
   return ({ keyPrefix, points: limit, duration }) => {
     const window = duration * 1000
+    const blocks = new SlotBlocks(ledger, clock, window)
     return {
       async consume(key) {
         const now = clock.now()
         const windowStart = now - (now % window)
         const account = `${keyPrefix}:rate:${windowStart}:${key}`
         const remaining = windowStart + window - now
-        const request = { id: crypto.randomUUID(), account, amount: 1, limit, ttl: remaining, endsIn: remaining }
-        const reservation = await ledger.reserve(request)
-        if (reservation === undefined) throw { msBeforeNext: remaining }
-        return reservation
+        const slot = await blocks.take({ account, limit, ttl: remaining, endsIn: remaining })
+        if (slot === undefined) throw { msBeforeNext: remaining }
+        return slot
       },
-      undo: async (reservation) => ledger.settle(reservation as Reservation, 0),
+      undo: (slot) => blocks.refund(slot as Reservation),
       async reward() {},
     }
   }

@@ -79,22 +79,18 @@ class SqliteLedger {
     const { id, account, amount, limit } = request
     this.#sweepSometimes(now)
     const hold = this.#holdName(account, id)
-    const state = this.#accounts.state(hold, now)
-    const [name] = hold
-    const expiresAt = timeAfter(now, request.ttl)
-    const endsAt = timeAfter(now, request.endsIn)
-    const newEnd = isSameEnd(state.endsAt, endsAt) ? null : endsAt
-    if (state.heldAmount !== undefined) {
-      if (newEnd !== null) this.#accounts.addReserved(name, 0, newEnd)
-      this.#accounts.renewHold(hold, expiresAt)
-      return { id, account, amount: state.heldAmount }
+    const times = { at: now, expiresAt: timeAfter(now, request.ttl), endsAt: timeAfter(now, request.endsIn) }
+    const newHold = { amount, limit, ...times, run: this.#runColumns(request, false) }
+    if (this.#accounts.addHold(hold, newHold, false)) return { id, account, amount }
+    const { heldAmount, spent, reserved, hasErasures } = this.#accounts.state(hold, now)
+    if (heldAmount !== undefined) {
+      this.#accounts.renewHold(hold, times)
+      return { id, account, amount: heldAmount }
     }
-    const freedAmount = state.hasExpired ? this.#accounts.freeExpired(name, now) : 0
-    if (state.spent + state.reserved - freedAmount + amount > limit) return undefined
-    const run = this.#runColumns(request, state.hasErasures)
-    this.#accounts.addHold(hold, { amount, at: now, expiresAt, run })
-    this.#accounts.addReserved(name, amount, newEnd)
-    return { id, account, amount }
+    if (spent + reserved + amount > limit) return undefined
+    this.#accounts.freeExpired(hold[0], now)
+    const run = hasErasures ? this.#runColumns(request, true) : newHold.run
+    return this.#accounts.addHold(hold, { ...newHold, run }, true) ? { id, account, amount } : undefined
   }
 
   /** Returns the columns by which a run finds its hold, until the hold is settled. An erased owner has none. */
@@ -119,13 +115,6 @@ class SqliteLedger {
 
 function timeAfter(now: number, ms: number | undefined): number | null {
   return ms === undefined ? null : Math.ceil(now + ms)
-}
-
-/** The end of a window is computed from the time left, so it differs by the time that the call takes. */
-const maxEndDrift = 1000
-
-function isSameEnd(stored: number | null, endsAt: number | null): boolean {
-  return stored !== null && endsAt !== null && stored >= endsAt && stored <= endsAt + maxEndDrift
 }
 
 /** @throws AlliumError `store.key` */
