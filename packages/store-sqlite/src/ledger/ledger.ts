@@ -23,6 +23,7 @@ export function sqliteLedger(parts: StoreParts): Ledger {
   return {
     reserve: (request) => ledger.reserve(request),
     settle: (reservation, spent) => ledger.settle(reservation, spent),
+    settleSoon: (reservation, spent) => ledger.settleSoon(reservation, spent),
     balance: (account) => ledger.balance(account),
     holds: (run) => ledger.holds(run),
   }
@@ -55,24 +56,34 @@ class SqliteLedger {
     return run === undefined ? this.#db.writeUnsynced(reserve) : this.#db.writeInGroup(reserve)
   }
 
-  settle({ id, account }: Reservation, outcome: number): Promise<void> {
-    const spent = postedAmount(outcome)
-    checkNames(account, id)
+  settle(reservation: Reservation, spent: number): Promise<void> {
     // The turn that is stored after it syncs it. Until then, its hold counts.
-    return this.#db.writeUnsynced(() => this.#accounts.settleHold(this.#holdName(account, id), spent))
+    return this.#db.writeUnsynced(this.#settlement(reservation, spent))
+  }
+
+  settleSoon(reservation: Reservation, spent: number): Promise<void> {
+    return this.#db.writeBeforeNext(this.#settlement(reservation, spent))
   }
 
   balance(account: string): LedgerBalance {
+    this.#db.flush()
     return this.#accounts.balance(this.#erasures.digest(checkName('account', account)), this.#clock.now())
   }
 
   holds(run: string): Reservation[] {
+    this.#db.flush()
     const sql = 'select names, amount from holds where run = ? and settled = 0 and names is not null'
     const rows = this.#db.all(sql, this.#erasures.digest(checkName('run of a reservation', run)))
     return rows.map(({ names, amount }) => {
       const [account, id] = JSON.parse(String(names)) as [string, string]
       return { id, account, amount: Number(amount) }
     })
+  }
+
+  #settlement({ id, account }: Reservation, outcome: number): () => void {
+    const spent = postedAmount(outcome)
+    checkNames(account, id)
+    return () => this.#accounts.settleHold(this.#holdName(account, id), spent)
   }
 
   #reserve(request: ReserveRequest, now: number): Reservation | undefined {

@@ -16,12 +16,14 @@ interface Charge {
   readonly amountOf: Meter
   readonly runs: RunRecord
   readonly settlements: Settlements
+  /** Whether the end of the turn is stored next to the ledger. */
+  readonly isStored: boolean
 }
 
 /** Holds the requested amount while the call runs, then settles what the call has spent. */
 export async function chargeCall(
   ctx: ModelContext<Record<string, unknown>>,
-  { policy, ledger, request, amountOf, runs, settlements }: Charge,
+  { policy, ledger, request, amountOf, runs, settlements, isStored }: Charge,
   next: () => Promise<ModelResponse>,
 ): Promise<ModelResponse> {
   const { reservation, isRefused, interrupted } = await takeHold(ctx, { ledger, request, lost: runs.lostOf(ctx) })
@@ -39,7 +41,9 @@ export async function chargeCall(
     let spent = 0
     for (const call of physicalCallsOf(ctx)) spent += await amountOf(ctx, call)
     runs.addSpent(ctx, spent)
-    if (reservation !== undefined) await settlements.settle({ ledger, reservation, spent }, ctx.logger)
+    // A call that was left ends after its turn.
+    const canWait = isStored && !ctx.signal.aborted
+    if (reservation !== undefined) await settlements.settle({ ledger, reservation, spent, canWait }, ctx.logger)
     await warnNearLimit(ctx, policy, ledger, request, spent)
   }
 }

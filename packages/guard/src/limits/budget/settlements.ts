@@ -7,6 +7,8 @@ interface Settlement {
   readonly ledger: Ledger
   readonly reservation: Reservation
   readonly spent: number
+  /** Whether the ledger's store also stores the end of the turn, so that the settlement can wait for it. */
+  readonly canWait: boolean
 }
 
 /** The maximum number of pending settlements. Above it, calls fail. */
@@ -18,6 +20,8 @@ const maxPending = 1_000
  */
 export class Settlements {
   readonly #pending = new Map<string, Settlement>()
+  /** The posts that wait for another write. */
+  readonly #waiting = new Set<Promise<void>>()
   readonly #layer: string
   #retrying: Promise<void> | undefined
   #error: unknown
@@ -30,17 +34,12 @@ export class Settlements {
     return this.#pending.size === 0
   }
 
+  /** Returns before the settlement is posted if it can wait. */
   async settle(settlement: Settlement, logger: Logger): Promise<void> {
-    const { ledger, reservation, spent } = settlement
-    try {
-      await ledger.settle(reservation, spent)
-    } catch (error) {
-      this.#error = error
-      this.#pending.set(reservation.id, settlement)
-      logger.warn(`${this.#failureText(1, error)} It is retried with the next call and at the end of the run.`, {
-        error,
-      })
-    }
+    if (!settlement.canWait || settlement.ledger.settleSoon === undefined)
+      return this.#post(settlement, 'settle', logger)
+    const posted = this.#post(settlement, 'settleSoon', logger).finally(() => this.#waiting.delete(posted))
+    this.#waiting.add(posted)
   }
 
   /** Retries all pending settlements and keeps those that fail again. Returns undefined if none are pending. */
@@ -58,6 +57,7 @@ export class Settlements {
 
   /** Retries one last time. */
   async end(logger: Logger): Promise<void> {
+    await Promise.all(this.#waiting)
     await this.retry()
     if (this.isEmpty) return
     const lost = [...this.#pending.values()].map(({ reservation: { id, account }, spent }) => ({ id, account, spent }))
@@ -65,6 +65,19 @@ export class Settlements {
       error: this.#error,
       lost,
     })
+  }
+
+  async #post(settlement: Settlement, how: 'settle' | 'settleSoon', logger: Logger): Promise<void> {
+    const { ledger, reservation, spent } = settlement
+    try {
+      await ledger[how]?.(reservation, spent)
+    } catch (error) {
+      this.#error = error
+      this.#pending.set(reservation.id, settlement)
+      logger.warn(`${this.#failureText(1, error)} It is retried with the next call and at the end of the run.`, {
+        error,
+      })
+    }
   }
 
   async #retryAll(): Promise<void> {
