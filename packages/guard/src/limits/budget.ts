@@ -145,15 +145,13 @@ export function budget<Name extends string = 'guard:budget'>(
     async model(ctx, next) {
       await settlements.beforeCall()
       const ledger = ledgerOf(ctx)
-      const by = writerOf(ctx)
       const request = {
         amount: await amountOf(ctx, { model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
         limit: checkedLimit(as, typeof limit === 'function' ? await limit(ctx) : limit),
         ...reservationOf(ctx, policy),
-        ...(ledger !== localLedger && { ttl: lease, run: runs.runOf(ctx), by }),
+        ...(ledger !== localLedger && { ttl: lease, run: runs.runOf(ctx), by: writerOf(ctx) }),
       }
-      const isStored = ledger === ctx.find(sharedStore)?.ledger && by.lease !== undefined
-      return chargeCall(ctx, { policy, ledger, request, amountOf, runs, settlements, isStored }, next)
+      return chargeCall(ctx, { policy, ledger, request, amountOf, runs, settlements }, next)
     },
   })
   return withState<BudgetState<Name>>(layer)

@@ -1,6 +1,6 @@
 import type { ModelContext, ModelResponse } from '@allium/core'
 import { physicalCallsOf } from '@allium/core/context'
-import type { Ledger } from '@allium/store'
+import { type Ledger, sharedStore } from '@allium/store'
 import { type ReserveRequest, takeHold } from './hold.ts'
 import { type LimitPolicy, rejectCall, warnNearLimit } from './limit-policy.ts'
 import type { Meter } from './meter.ts'
@@ -16,14 +16,12 @@ interface Charge {
   readonly amountOf: Meter
   readonly runs: RunRecord
   readonly settlements: Settlements
-  /** Whether the end of the turn is stored next to the ledger. */
-  readonly isStored: boolean
 }
 
 /** Holds the requested amount while the call runs, then settles what the call has spent. */
 export async function chargeCall(
   ctx: ModelContext<Record<string, unknown>>,
-  { policy, ledger, request, amountOf, runs, settlements, isStored }: Charge,
+  { policy, ledger, request, amountOf, runs, settlements }: Charge,
   next: () => Promise<ModelResponse>,
 ): Promise<ModelResponse> {
   const { reservation, isRefused, interrupted } = await takeHold(ctx, { ledger, request, lost: runs.lostOf(ctx) })
@@ -41,9 +39,17 @@ export async function chargeCall(
     let spent = 0
     for (const call of physicalCallsOf(ctx)) spent += await amountOf(ctx, call)
     runs.addSpent(ctx, spent)
-    // A call that was left ends after its turn.
-    const canWait = isStored && !ctx.signal.aborted
+    const canWait = endsWithTurn(ctx, ledger, request)
     if (reservation !== undefined) await settlements.settle({ ledger, reservation, spent, canWait }, ctx.logger)
     await warnNearLimit(ctx, policy, ledger, request, spent)
   }
+}
+
+/**
+ * Returns whether the settlement can be posted with the end of the turn: the session has a lease, so the agent's store will store it. An
+ * abandoned call may end after its turn.
+ */
+function endsWithTurn(ctx: ModelContext, ledger: Ledger, { by }: ReserveRequest): boolean {
+  const isStored = ledger === ctx.find(sharedStore)?.ledger && by?.lease !== undefined
+  return isStored && ledger.settleSoon !== undefined && !ctx.signal.aborted
 }

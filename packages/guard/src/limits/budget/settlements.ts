@@ -7,7 +7,7 @@ interface Settlement {
   readonly ledger: Ledger
   readonly reservation: Reservation
   readonly spent: number
-  /** Whether the ledger's store also stores the end of the turn, so that the settlement can wait for it. */
+  /** Whether the ledger posts it with the end of the turn. */
   readonly canWait: boolean
 }
 
@@ -20,8 +20,6 @@ const maxPending = 1_000
  */
 export class Settlements {
   readonly #pending = new Map<string, Settlement>()
-  /** The posts that wait for another write. */
-  readonly #waiting = new Set<Promise<void>>()
   readonly #layer: string
   #retrying: Promise<void> | undefined
   #error: unknown
@@ -36,10 +34,8 @@ export class Settlements {
 
   /** Returns before the settlement is posted if it can wait. */
   async settle(settlement: Settlement, logger: Logger): Promise<void> {
-    if (!settlement.canWait || settlement.ledger.settleSoon === undefined)
-      return this.#post(settlement, 'settle', logger)
-    const posted = this.#post(settlement, 'settleSoon', logger).finally(() => this.#waiting.delete(posted))
-    this.#waiting.add(posted)
+    const posted = this.#post(settlement, logger)
+    if (!settlement.canWait) await posted
   }
 
   /** Retries all pending settlements and keeps those that fail again. Returns undefined if none are pending. */
@@ -57,7 +53,6 @@ export class Settlements {
 
   /** Retries one last time. */
   async end(logger: Logger): Promise<void> {
-    await Promise.all(this.#waiting)
     await this.retry()
     if (this.isEmpty) return
     const lost = [...this.#pending.values()].map(({ reservation: { id, account }, spent }) => ({ id, account, spent }))
@@ -67,10 +62,10 @@ export class Settlements {
     })
   }
 
-  async #post(settlement: Settlement, how: 'settle' | 'settleSoon', logger: Logger): Promise<void> {
-    const { ledger, reservation, spent } = settlement
+  async #post(settlement: Settlement, logger: Logger): Promise<void> {
+    const { ledger, reservation, spent, canWait } = settlement
     try {
-      await ledger[how]?.(reservation, spent)
+      await ledger[canWait ? 'settleSoon' : 'settle']?.(reservation, spent)
     } catch (error) {
       this.#error = error
       this.#pending.set(reservation.id, settlement)

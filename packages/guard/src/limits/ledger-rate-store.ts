@@ -1,12 +1,13 @@
 import type { Clock } from '@allium/core'
 import type { Ledger, Reservation } from '@allium/store'
+import type { RateStore, RateStoreOptions } from './rate-store.ts'
 
 /** The maximum number of slots in a block. */
 const maxBlock = 64
 /** A block takes at most this fraction of the slots that are left in its window. */
 const blockShare = 1 / 8
 /** The longest time that a process keeps unused slots, in milliseconds. */
-const longestLease = 1_000
+const maxLease = 1_000
 /** Leases are short compared with the window, because other processes cannot use the slots of a block. */
 const leasesPerWindow = 60
 
@@ -19,40 +20,52 @@ interface Block {
 }
 
 /**
- * Takes the slots of busy accounts in blocks, so that most turns write nothing to the ledger. A block is one hold, so the slots of all
- * processes together never pass the limit. The first slot of an account in a lease, and the last slots before a limit, are holds of their own.
+ * Counts rates in a ledger. Each slot is held until its window ends, in an account of that window. A process takes the slots of a busy
+ * account in blocks, so that most turns write nothing. A block is one hold, so the slots of all processes together never pass the limit.
+ * The first slot of an account in a lease, and the last slots before a limit, are holds of their own.
  */
-export class SlotBlocks {
+export class LedgerRateStore implements RateStore {
   readonly #ledger: Ledger
   readonly #clock: Clock
+  readonly #options: RateStoreOptions
+  readonly #window: number
   readonly #lease: number
   readonly #blocks = new Map<string, Block>()
-  /** The slots that accounts took in this lease and in the one before: the traffic to expect. */
+  /** The slots that accounts took in this lease and in the one before, from which the traffic is expected. */
   #counts = new Map<string, number>()
   #earlierCounts = new Map<string, number>()
   #countsUntil = 0
-  #isArmed = false
 
-  constructor(ledger: Ledger, clock: Clock, window: number) {
+  constructor(ledger: Ledger, clock: Clock, options: RateStoreOptions) {
     this.#ledger = ledger
     this.#clock = clock
-    this.#lease = Math.min(longestLease, window / leasesPerWindow)
+    this.#options = options
+    this.#window = options.duration * 1000
+    this.#lease = Math.min(maxLease, this.#window / leasesPerWindow)
   }
 
-  /** Returns the hold that the slot is part of; undefined if there is no room. */
-  async take(request: SlotRequest): Promise<Reservation | undefined> {
-    const { account, limit } = request
+  /** Returns the hold that the slot is part of. */
+  async consume(key: string): Promise<Reservation> {
+    const { keyPrefix, points: limit } = this.#options
+    const now = this.#clock.now()
+    const elapsed = now % this.#window
+    const account = `${keyPrefix}:rate:${now - elapsed}:${key}`
+    const remaining = this.#window - elapsed
+    const request = { account, limit, ttl: remaining, endsIn: remaining }
     const size = Math.min(this.#expected(account), maxBlock, Math.floor(limit * blockShare))
-    const slot = size > 1 ? await this.#takeFromBlock(request, size) : undefined
-    return slot ?? this.#ledger.reserve({ ...request, id: crypto.randomUUID(), amount: 1 })
+    const slot = (size > 1 && (await this.#takeFromBlock(request, size))) || (await this.#reserve(request, 1))
+    if (slot === undefined) throw { msBeforeNext: remaining }
+    return slot
   }
 
   /** A slot of a block that was replaced or returned stays taken until its window ends. */
-  async refund(slot: Reservation): Promise<void> {
+  async undo(slot: Reservation): Promise<void> {
     if (slot.amount === 1) return this.#ledger.settle(slot, 0)
     const block = this.#blocks.get(slot.account)
     if ((await block?.held)?.id === slot.id) (block as Block).free++
   }
+
+  async reward(): Promise<void> {}
 
   #expected(account: string): number {
     const now = this.#clock.monotonic()
@@ -67,33 +80,28 @@ export class SlotBlocks {
   }
 
   #takeFromBlock(request: SlotRequest, size: number): Promise<Reservation | undefined> {
-    let block = this.#blocks.get(request.account)
+    const { account, limit } = request
+    let block = this.#blocks.get(account)
     if (block === undefined || block.free === 0) {
-      block = { held: this.#reserve(request, size), free: size }
-      this.#blocks.set(request.account, block)
-      this.#returnLater()
+      if (this.#blocks.size === 0) this.#clock.after(this.#lease, () => this.#returnAll(), { idle: true })
+      // Only if the block is a small part of what is left.
+      const held = this.#reserve({ ...request, limit: limit - size / blockShare + size }, size)
+      held.catch(() => this.#blocks.delete(account))
+      block = { held, free: size }
+      this.#blocks.set(account, block)
     }
     block.free--
     return block.held
   }
 
-  /** Only if the block is a small part of what is left. */
-  async #reserve({ limit, ...request }: SlotRequest, size: number): Promise<Reservation | undefined> {
-    const id = crypto.randomUUID()
-    return this.#ledger.reserve({ ...request, limit: limit - size / blockShare + size, id, amount: size })
+  async #reserve(request: SlotRequest, amount: number): Promise<Reservation | undefined> {
+    return this.#ledger.reserve({ ...request, id: crypto.randomUUID(), amount })
   }
 
-  #returnLater(): void {
-    if (this.#isArmed) return
-    this.#isArmed = true
-    this.#clock.after(this.#lease, () => this.#returnAll(), { idle: true })
-  }
-
+  /** If the ledger fails, the unused slots stay taken until their window ends. */
   #returnAll(): void {
-    this.#isArmed = false
     const blocks = [...this.#blocks.values()]
     this.#blocks.clear()
-    // If this fails, the unused slots stay taken until the window ends.
     for (const block of blocks) this.#return(block).catch(() => {})
   }
 
