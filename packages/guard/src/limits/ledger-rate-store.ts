@@ -58,11 +58,11 @@ export class LedgerRateStore implements RateStore {
     return slot
   }
 
-  /** A slot of a block that was replaced or returned stays taken until its window ends. */
+  /** A slot of a block is used again by this process. If it has no block of the window any more, the slot stays taken. */
   async undo(slot: Reservation): Promise<void> {
     if (slot.amount === 1) return this.#ledger.settle(slot, 0)
     const block = this.#blocks.get(slot.account)
-    if ((await block?.held)?.id === slot.id) (block as Block).free++
+    if (block !== undefined) block.free++
   }
 
   async reward(): Promise<void> {}
@@ -107,6 +107,7 @@ export class LedgerRateStore implements RateStore {
 
   async #return({ held, free }: Block): Promise<void> {
     const hold = await held
-    if (hold !== undefined && free > 0) await this.#ledger.settle(hold, hold.amount - free)
+    // More are free than it has if slots of an earlier block were refunded.
+    if (hold !== undefined && free > 0) await this.#ledger.settle(hold, Math.max(0, hold.amount - free))
   }
 }

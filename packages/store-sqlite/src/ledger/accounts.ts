@@ -39,11 +39,11 @@ const selectState = `
   (select amount from holds where account = ?1 and id = ?2) as held_amount,
   exists (select 1 from erasures) as has_erasures from accounts where name = ?1`
 
+/** Adds a hold if it fits. Expired holds count until they are freed. */
 const insertHold = `
   insert into holds (account, id, amount, at, expires_at, account_ends_at, run, names, tenant, owner, token)
   select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
   where coalesce((select spent + reserved from accounts where name = ?1), 0) + ?3 <= ?12
-  and not exists (select 1 from holds where ${isExpired('?1', '?4')})
   and (?13 or ?7 is null or not exists (select 1 from erasures)) on conflict do nothing`
 
 const settleHold = `
@@ -69,7 +69,7 @@ export class Accounts {
   }
 
   /**
-   * Adds a hold if its account has room and no expired holds. Returns whether it did.
+   * Adds a hold if its account has room. Expired holds count until they are freed. Returns whether it was added.
    *
    * @param knowsErasures whether the caller has read the erasures; otherwise the hold of a run is only added if there are none
    */
