@@ -32,24 +32,23 @@ export async function chargeCall(
     reservation === undefined || ttl === undefined
       ? undefined
       : startRenewal(policy.layer, ctx, ttl, () => ledger.reserve({ ...request, id: reservation.id }))
+  let isLast = false
   try {
-    return await next()
+    const response = await next()
+    isLast = response.toolCalls.length === 0
+    return response
   } finally {
     stopRenewal?.()
     let spent = 0
     for (const call of physicalCallsOf(ctx)) spent += await amountOf(ctx, call)
     runs.addSpent(ctx, spent)
-    const canWait = endsWithTurn(ctx, ledger, request)
+    const canWait = isLast && isStoredWith(ctx, ledger, request)
     if (reservation !== undefined) await settlements.settle({ ledger, reservation, spent, canWait }, ctx.logger)
     await warnNearLimit(ctx, policy, ledger, request, spent)
   }
 }
 
-/**
- * Returns whether the settlement can be posted with the end of the turn: the session has a lease, so the agent's store will store it. An
- * abandoned call may end after its turn.
- */
-function endsWithTurn(ctx: ModelContext, ledger: Ledger, { by }: ReserveRequest): boolean {
-  const isStored = ledger === ctx.find(sharedStore)?.ledger && by?.lease !== undefined
-  return isStored && ledger.settleSoon !== undefined && !ctx.signal.aborted
+/** Returns whether the end of the turn is stored next to the ledger, which posts the settlement with it. */
+function isStoredWith(ctx: ModelContext, ledger: Ledger, { by }: ReserveRequest): boolean {
+  return ledger.settleSoon !== undefined && ledger === ctx.find(sharedStore)?.ledger && by?.lease !== undefined
 }
