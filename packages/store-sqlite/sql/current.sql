@@ -24,7 +24,8 @@ end;
 CREATE TRIGGER hold_made after insert on holds begin
   insert into accounts (name) values (new.account) on conflict do nothing;
   update accounts set reserved = reserved + new.amount where name = new.account;
-  update accounts set ends_at = new.account_ends_at where name = new.account and new.account_ends_at is not null and (ends_at is null or ends_at not between new.account_ends_at and new.account_ends_at + 1000);
+  update accounts set ends_at = new.account_ends_at where name = new.account and new.account_ends_at is not null
+    and (ends_at is null or ends_at not between new.account_ends_at and new.account_ends_at + 1000);
 end;
 
 CREATE TRIGGER record_gone after delete on outbox begin

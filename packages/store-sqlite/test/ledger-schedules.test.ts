@@ -52,7 +52,7 @@ interface Slot {
 
 /** Rates: the slots that are granted in a window, and those that killed processes may have taken along. */
 async function playRates(random: Random, clock: ManualClock, open: () => Ledger): Promise<void> {
-  const limit = random.pick([1, 9, 16, 40, 150, 700])
+  const limit = random.pick([1, 9, 39, 40, 150, 700])
   const start = () => {
     const { own, kill } = killable(open())
     return { kill, store: new LedgerRateStore(own, clock, { keyPrefix: 'r', points: limit, duration: window / 1000 }) }

@@ -49,7 +49,7 @@ async function one(): Promise<void> {
 
 if (mode === 'budget') await race(agentOf(answers('Hi.')).use(metered))
 if (mode === 'rate') await race(agentOf(answers('Hi.')).use(rateLimit({ limit: 10, window: 'day', per: 'tenant' })))
-/** Slots come in blocks from 16 on. The process lives on with those that it has not used. */
+/** Slots come in blocks from 40 on. The process lives on with those that it has not used. */
 if (mode === 'blocks') {
   await race(
     agentOf(answers('Hi.')).use(rateLimit({ limit: 60, window: 'day', per: 'tenant' })),

@@ -4,6 +4,8 @@ import type { RateStore, RateStoreOptions } from './rate-store.ts'
 
 /** The maximum number of slots in a block. */
 const maxBlock = 64
+/** A block has room for this many times the slots that its account took in this lease. */
+const blockGrowth = 4
 /** A block takes at most this fraction of the slots that are left in its window. */
 const blockShare = 1 / 8
 /** The longest time that a process keeps unused slots, in milliseconds. */
@@ -31,9 +33,8 @@ export class LedgerRateStore implements RateStore {
   readonly #window: number
   readonly #lease: number
   readonly #blocks = new Map<string, Block>()
-  /** The slots that accounts took in this lease and in the one before, from which the traffic is expected. */
-  #counts = new Map<string, number>()
-  #earlierCounts = new Map<string, number>()
+  /** The slots that each account took in this lease. */
+  readonly #counts = new Map<string, number>()
   #countsUntil = 0
 
   constructor(ledger: Ledger, clock: Clock, options: RateStoreOptions) {
@@ -52,8 +53,8 @@ export class LedgerRateStore implements RateStore {
     const account = `${keyPrefix}:rate:${now - elapsed}:${key}`
     const remaining = this.#window - elapsed
     const request = { account, limit, ttl: remaining, endsIn: remaining }
-    const size = Math.min(this.#expected(account), maxBlock, Math.floor(limit * blockShare))
-    const slot = (size > 1 && (await this.#takeFromBlock(request, size))) || (await this.#reserve(request, 1))
+    const size = Math.min(this.#count(account) * blockGrowth, maxBlock, Math.floor(limit * blockShare))
+    const slot = (size > blockGrowth && (await this.#takeFromBlock(request, size))) || (await this.#reserve(request, 1))
     if (slot === undefined) throw { msBeforeNext: remaining }
     return slot
   }
@@ -65,18 +66,15 @@ export class LedgerRateStore implements RateStore {
     if (block !== undefined) block.free++
   }
 
-  async reward(): Promise<void> {}
-
-  #expected(account: string): number {
+  #count(account: string): number {
     const now = this.#clock.monotonic()
     if (now >= this.#countsUntil) {
-      this.#earlierCounts = now < this.#countsUntil + this.#lease ? this.#counts : new Map()
-      this.#counts = new Map()
+      this.#counts.clear()
       this.#countsUntil = now + this.#lease
     }
     const count = (this.#counts.get(account) ?? 0) + 1
     this.#counts.set(account, count)
-    return Math.max(count, this.#earlierCounts.get(account) ?? 0)
+    return count
   }
 
   #takeFromBlock(request: SlotRequest, size: number): Promise<Reservation | undefined> {
@@ -98,16 +96,14 @@ export class LedgerRateStore implements RateStore {
     return this.#ledger.reserve({ ...request, id: crypto.randomUUID(), amount })
   }
 
-  /** If the ledger fails, the unused slots stay taken until their window ends. */
-  #returnAll(): void {
+  /** If this fails, the unused slots stay taken until their window ends. */
+  async #returnAll(): Promise<void> {
     const blocks = [...this.#blocks.values()]
     this.#blocks.clear()
-    for (const block of blocks) this.#return(block).catch(() => {})
-  }
-
-  async #return({ held, free }: Block): Promise<void> {
-    const hold = await held
-    // More are free than it has if slots of an earlier block were refunded.
-    if (hold !== undefined && free > 0) await this.#ledger.settle(hold, Math.max(0, hold.amount - free))
+    const returned = blocks.map(async ({ held, free }) => {
+      const hold = await held
+      if (hold !== undefined && free > 0) await this.#ledger.settle(hold, hold.amount - free)
+    })
+    await Promise.allSettled(returned)
   }
 }

@@ -47,9 +47,7 @@ export async function consumeAll(slots: readonly RateSlot[]): Promise<RateExceed
 }
 
 export async function refund(slots: readonly RateSlot[]): Promise<void> {
-  await Promise.all(
-    slots.map(({ store, key, receipt }) => (store.undo === undefined ? store.reward(key, 1) : store.undo(receipt))),
-  )
+  await Promise.all(slots.map(({ store, key, receipt }) => store.undo?.(receipt) ?? store.reward?.(key, 1)))
 }
 
 /** A rate with its stores, one per limit and agent's store. */
@@ -76,10 +74,6 @@ export class RateRule {
     return typeof this.#per === 'function' ? 'key' : this.#per
   }
 
-  keyOf(ctx: TurnView): string {
-    return JSON.stringify([this.per, this.window, ...this.#ownerParts(ctx)])
-  }
-
   /** Whether a function returns the limit. */
   get hasDynamicLimit(): boolean {
     return typeof this.#limit === 'function'
@@ -96,7 +90,8 @@ export class RateRule {
   }
 
   slotFor(ctx: TurnView, limit: number): RateSlot {
-    return { rate: this, key: this.keyOf(ctx), limit, store: this.#storeFor(ctx, limit) }
+    const key = JSON.stringify([this.per, this.window, ...this.#ownerParts(ctx)])
+    return { rate: this, key, limit, store: this.#storeFor(ctx, limit) }
   }
 
   /** Consumes a slot. If there is none, returns the milliseconds until one may be free. */
@@ -131,9 +126,9 @@ export class RateRule {
     const stores = this.#stores.get(counter) ?? new Map<number, RateStore>()
     this.#stores.set(counter, stores)
     const options = { keyPrefix: this.#name, points: limit, duration: this.window / 1000 }
-    const makeStore = () =>
-      typeof counter === 'function' ? counter(options) : new LedgerRateStore(counter, ctx.clock, options)
-    const store = stores.get(limit) ?? makeStore()
+    const store =
+      stores.get(limit) ??
+      (typeof counter === 'function' ? counter(options) : new LedgerRateStore(counter, ctx.clock, options))
     stores.set(limit, store)
     return store
   }

@@ -1,17 +1,15 @@
 import { month } from '@allium/store-sql'
 import type { Database, Row, Value } from '../database/database.ts'
-import { hasOtherEnd } from '../schema/ledger.ts'
 
 /** The digests that name a hold: of its account, and of its reservation. */
 export type HoldName = readonly [account: string, id: string]
 
-/** What a reservation needs to know about its account. */
-export interface AccountState {
-  readonly spent: number
-  /** Without its expired holds. */
-  readonly reserved: number
+/** Why a hold could not be added. If there is no reason, the account has no room. */
+export interface Obstacles {
   /** The amount of the same reservation, if it was made before. */
   readonly heldAmount: number | undefined
+  /** Whether the account has expired holds that still count as reserved. */
+  readonly hasExpired: boolean
   /** Whether the file remembers any erasures. */
   readonly hasErasures: boolean
 }
@@ -33,11 +31,14 @@ interface NewHold {
 const isExpired = (account: string, now: string) =>
   `account = ${account} and settled = 0 and freed = 0 and expires_at <= ${now}`
 
-const selectState = `
-  select coalesce(max(spent), 0) as spent,
-  coalesce(max(reserved), 0) - (select coalesce(sum(amount), 0) from holds where ${isExpired('?1', '?3')}) as reserved,
-  (select amount from holds where account = ?1 and id = ?2) as held_amount,
-  exists (select 1 from erasures) as has_erasures from accounts where name = ?1`
+const selectObstacles = `
+  select (select amount from holds where account = ?1 and id = ?2) as held_amount,
+  exists (select 1 from holds where ${isExpired('?1', '?3')}) as has_expired,
+  exists (select 1 from erasures) as has_erasures`
+
+const selectBalance = `
+  select spent, reserved - (select coalesce(sum(amount), 0) from holds where ${isExpired('?1', '?2')}) as reserved
+  from accounts where name = ?1`
 
 /** Adds a hold if it fits. Expired holds count until they are freed. */
 const insertHold = `
@@ -58,12 +59,11 @@ export class Accounts {
     this.#db = db
   }
 
-  state(hold: HoldName, now: number): AccountState {
-    const row = this.#db.get(selectState, ...hold, now) as Row
+  obstacles(hold: HoldName, now: number): Obstacles {
+    const row = this.#db.get(selectObstacles, ...hold, now) as Row
     return {
-      spent: Number(row.spent),
-      reserved: Math.max(0, Number(row.reserved)),
       heldAmount: row.held_amount === null ? undefined : Number(row.held_amount),
+      hasExpired: row.has_expired === 1,
       hasErasures: row.has_erasures === 1,
     }
   }
@@ -79,8 +79,7 @@ export class Accounts {
   }
 
   /** Renews a repeated hold for the same time, also if its amount had been freed. */
-  renewHold(hold: HoldName, { expiresAt, endsAt }: Pick<NewHold, 'expiresAt' | 'endsAt'>): void {
-    this.#db.run(`update accounts set ends_at = ?1 where name = ?2 and ${hasOtherEnd('?1')}`, endsAt, hold[0])
+  renewHold(hold: HoldName, expiresAt: number | null): void {
     const sql = 'update holds set expires_at = ?, freed = 0 where account = ? and id = ? and settled = 0'
     this.#db.run(sql, expiresAt, ...hold)
   }
@@ -95,10 +94,8 @@ export class Accounts {
   }
 
   balance(account: string, now: number): { spent: number; reserved: number } {
-    const row = this.#db.get('select spent, reserved from accounts where name = ?', account)
-    const sql = `select coalesce(sum(amount), 0) as amount from holds where ${isExpired('?', '?')}`
-    const expired = Number(this.#db.get(sql, account, now)?.amount)
-    return { spent: Number(row?.spent ?? 0), reserved: Math.max(0, Number(row?.reserved ?? 0) - expired) }
+    const { spent = 0, reserved = 0 } = this.#db.get(selectBalance, account, now) ?? {}
+    return { spent: Number(spent), reserved: Math.max(0, Number(reserved)) }
   }
 
   /** Deletes some accounts that have ended, and some posts that were settled more than a month ago. */

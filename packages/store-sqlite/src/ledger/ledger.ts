@@ -90,15 +90,21 @@ class SqliteLedger {
     const { id, account, amount, limit } = request
     this.#sweepSometimes(now)
     const hold = this.#holdName(account, id)
-    const times = { at: now, expiresAt: timeAfter(now, request.ttl), endsAt: timeAfter(now, request.endsIn) }
-    const newHold = { amount, limit, ...times, run: this.#runColumns(request, false) }
+    const newHold = {
+      amount,
+      limit,
+      at: now,
+      expiresAt: timeAfter(now, request.ttl),
+      endsAt: timeAfter(now, request.endsIn),
+      run: this.#runColumns(request, false),
+    }
     if (this.#accounts.addHold(hold, newHold, false)) return { id, account, amount }
-    const { heldAmount, spent, reserved, hasErasures } = this.#accounts.state(hold, now)
+    const { heldAmount, hasExpired, hasErasures } = this.#accounts.obstacles(hold, now)
     if (heldAmount !== undefined) {
-      this.#accounts.renewHold(hold, times)
+      this.#accounts.renewHold(hold, newHold.expiresAt)
       return { id, account, amount: heldAmount }
     }
-    if (spent + reserved + amount > limit) return undefined
+    if (!hasExpired && !hasErasures) return undefined
     this.#accounts.freeExpired(hold[0], now)
     const run = hasErasures ? this.#runColumns(request, true) : newHold.run
     return this.#accounts.addHold(hold, { ...newHold, run }, true) ? { id, account, amount } : undefined

@@ -1,10 +1,6 @@
 /** The end of a window is computed from the time left, so it differs by the time that the call takes. */
 const maxEndDrift = 1000
 
-/** Matches an account whose end has changed. Otherwise its index is not written. */
-export const hasOtherEnd = (end: string) =>
-  `${end} is not null and (ends_at is null or ends_at not between ${end} and ${end} + ${maxEndDrift})`
-
 /**
  * Accounts and holds are named by digests; `names` has the names of a hold that its run may have to settle. An erasure finds the
  * reservations of an owner among the unsettled ones of runs, so they need no index by owner. Triggers keep the sums of an account, so that
@@ -43,7 +39,8 @@ create index holds_by_time on holds (at) where settled = 1;
 create trigger hold_made after insert on holds begin
   insert into accounts (name) values (new.account) on conflict do nothing;
   update accounts set reserved = reserved + new.amount where name = new.account;
-  update accounts set ends_at = new.account_ends_at where name = new.account and ${hasOtherEnd('new.account_ends_at')};
+  update accounts set ends_at = new.account_ends_at where name = new.account and new.account_ends_at is not null
+    and (ends_at is null or ends_at not between new.account_ends_at and new.account_ends_at + ${maxEndDrift});
 end;
 create trigger hold_changed after update of settled, freed on holds
 when old.settled <> new.settled or old.freed <> new.freed begin

@@ -42,8 +42,11 @@ export async function chargeCall(
     let spent = 0
     for (const call of physicalCallsOf(ctx)) spent += await amountOf(ctx, call)
     runs.addSpent(ctx, spent)
-    const canWait = isLast && isStoredWith(ctx, ledger, request)
-    if (reservation !== undefined) await settlements.settle({ ledger, reservation, spent, canWait }, ctx.logger)
+    if (reservation !== undefined) {
+      const canWait = isLast && isStoredWith(ctx, ledger, request)
+      const posted = settlements.settle({ ledger, reservation, spent, canWait }, ctx.logger)
+      if (!canWait) await posted
+    }
     await warnNearLimit(ctx, policy, ledger, request, spent)
   }
 }

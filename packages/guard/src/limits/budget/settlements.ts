@@ -7,7 +7,7 @@ interface Settlement {
   readonly ledger: Ledger
   readonly reservation: Reservation
   readonly spent: number
-  /** Whether the ledger posts it with the end of the turn. */
+  /** Whether the ledger may post it with the end of the turn. */
   readonly canWait: boolean
 }
 
@@ -32,10 +32,18 @@ export class Settlements {
     return this.#pending.size === 0
   }
 
-  /** Returns before the settlement is posted if it can wait. */
+  /** Resolves once it is posted, or kept for a retry. */
   async settle(settlement: Settlement, logger: Logger): Promise<void> {
-    const posted = this.#post(settlement, logger)
-    if (!settlement.canWait) await posted
+    const { ledger, reservation, spent, canWait } = settlement
+    try {
+      await ledger[canWait ? 'settleSoon' : 'settle']?.(reservation, spent)
+    } catch (error) {
+      this.#error = error
+      this.#pending.set(reservation.id, settlement)
+      logger.warn(`${this.#failureText(1, error)} It is retried with the next call and at the end of the run.`, {
+        error,
+      })
+    }
   }
 
   /** Retries all pending settlements and keeps those that fail again. Returns undefined if none are pending. */
@@ -60,19 +68,6 @@ export class Settlements {
       error: this.#error,
       lost,
     })
-  }
-
-  async #post(settlement: Settlement, logger: Logger): Promise<void> {
-    const { ledger, reservation, spent, canWait } = settlement
-    try {
-      await ledger[canWait ? 'settleSoon' : 'settle']?.(reservation, spent)
-    } catch (error) {
-      this.#error = error
-      this.#pending.set(reservation.id, settlement)
-      logger.warn(`${this.#failureText(1, error)} It is retried with the next call and at the end of the run.`, {
-        error,
-      })
-    }
   }
 
   async #retryAll(): Promise<void> {
