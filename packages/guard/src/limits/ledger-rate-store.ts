@@ -31,14 +31,17 @@ export class LedgerRateStore implements RateStore {
   readonly #clock: Clock
   readonly #options: RateStoreOptions
   readonly #window: number
+  readonly #origin: number
   readonly #lease: number
   readonly #blocks = new Map<string, Block>()
   /** The slots that each account took in this lease. */
   readonly #counts = new Map<string, number>()
   #countsUntil = 0
 
-  constructor(ledger: Ledger, clock: Clock, options: RateStoreOptions) {
+  /** @param origin when a window begins. Processes that share the ledger need the same one. */
+  constructor(ledger: Ledger, clock: Clock, options: RateStoreOptions, origin = 0) {
     this.#ledger = ledger
+    this.#origin = origin
     this.#clock = clock
     this.#options = options
     this.#window = options.duration * 1000
@@ -49,7 +52,7 @@ export class LedgerRateStore implements RateStore {
   async consume(key: string): Promise<Reservation> {
     const { keyPrefix, points: limit } = this.#options
     const now = this.#clock.now()
-    const elapsed = now % this.#window
+    const elapsed = (now - this.#origin) % this.#window
     const account = `${keyPrefix}:rate:${now - elapsed}:${key}`
     const remaining = this.#window - elapsed
     const request = { account, limit, ttl: remaining, endsIn: remaining }

@@ -84,11 +84,6 @@ export class RateRule {
     return typeof this.#limit === 'function' ? this.#limit(ctx) : this.#limit
   }
 
-  /** Whether the count is outside of this process, so that the caller must wait for it. */
-  isRemote(ctx: Pick<TurnView, 'find'>): boolean {
-    return this.#sharedCounter(ctx) !== undefined
-  }
-
   slotFor(ctx: TurnView, limit: number): RateSlot {
     const key = JSON.stringify([this.per, this.window, ...this.#ownerParts(ctx)])
     return { rate: this, key, limit, store: this.#storeFor(ctx, limit) }
@@ -115,20 +110,23 @@ export class RateRule {
     return ip === undefined ? throwMissingField(this.#name, 'ip') : [tenantOf(ctx.principal) ?? '', ip]
   }
 
-  #sharedCounter(ctx: Pick<TurnView, 'find'>): MakeRateStore | Ledger | undefined {
+  /** Returns what counts outside of this process, so that the caller must wait for it. */
+  sharedCounter(ctx: Pick<TurnView, 'find'>): MakeRateStore | Ledger | undefined {
     if (this.#makeStore !== undefined) return this.#makeStore
     const { limits, ledger } = ctx.find(sharedStore) ?? {}
     return limits ?? ledger
   }
 
   #storeFor(ctx: TurnView, limit: number): RateStore {
-    const counter = this.#sharedCounter(ctx) ?? this.#localLedger
+    const shared = this.sharedCounter(ctx)
+    const counter = shared ?? this.#localLedger
     const stores = this.#stores.get(counter) ?? new Map<number, RateStore>()
     this.#stores.set(counter, stores)
     const options = { keyPrefix: this.#name, points: limit, duration: this.window / 1000 }
+    const origin = shared === undefined ? ctx.clock.now() : 0
     const store =
       stores.get(limit) ??
-      (typeof counter === 'function' ? counter(options) : new LedgerRateStore(counter, ctx.clock, options))
+      (typeof counter === 'function' ? counter(options) : new LedgerRateStore(counter, ctx.clock, options, origin))
     stores.set(limit, store)
     return store
   }

@@ -28,7 +28,7 @@ export function reservationOf(
 
 /** Closes the account of a turn that has ended. A suspended turn keeps its account. */
 export function closeAtEnd(ctx: TurnView, ledger: Ledger, { layer, per, window }: AccountRules): void {
-  if (per !== 'turn' || ledger.close === undefined) return
+  if (per !== 'turn') return
   const name = accountName(ctx, { layer, per, window })
   ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(name)))
 }
