@@ -30,7 +30,6 @@ export class LedgerRateStore implements RateStore {
   readonly #ledger: Ledger
   readonly #clock: Clock
   readonly #options: RateStoreOptions
-  readonly #window: number
   readonly #origin: number
   readonly #lease: number
   readonly #blocks = new Map<string, Block>()
@@ -44,17 +43,17 @@ export class LedgerRateStore implements RateStore {
     this.#origin = origin
     this.#clock = clock
     this.#options = options
-    this.#window = options.duration * 1000
-    this.#lease = Math.min(maxLease, this.#window / leasesPerWindow)
+    this.#lease = Math.min(maxLease, (options.duration * 1000) / leasesPerWindow)
   }
 
   /** Returns the hold that the slot is part of. */
   async consume(key: string): Promise<Reservation> {
-    const { keyPrefix, points: limit } = this.#options
+    const { keyPrefix, points: limit, duration } = this.#options
+    const window = duration * 1000
     const now = this.#clock.now()
-    const elapsed = (now - this.#origin) % this.#window
+    const elapsed = (now - this.#origin) % window
     const account = `${keyPrefix}:rate:${now - elapsed}:${key}`
-    const remaining = this.#window - elapsed
+    const remaining = window - elapsed
     const request = { account, limit, ttl: remaining, endsIn: remaining }
     const size = Math.min(this.#count(account) * blockGrowth, maxBlock, Math.floor(limit * blockShare))
     const slot = (size > blockGrowth && (await this.#takeFromBlock(request, size))) || (await this.#reserve(request, 1))
