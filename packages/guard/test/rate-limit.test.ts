@@ -226,14 +226,10 @@ describe('guard.rateLimit', () => {
     expect(new Set(keys).size).toBe(2)
   })
 
-  it.each([
-    [{}],
-    [{ limit: 0 }],
-    [{ limit: Number.NaN }],
-    [{ limit: 1, window: 0 }],
-    [{ limit: 1, window: 30 * 86_400_000 }],
-    [{ limit: 1, timeout: 0 }],
-  ])('refuses %j', (options) => {
-    expect(() => rateLimit(options)).toThrow(expect.objectContaining({ code: 'layer.config' }))
-  })
+  it.each([[{}], [{ limit: 0 }], [{ limit: Number.NaN }], [{ limit: 1, window: 0 }], [{ limit: 1, timeout: 0 }]])(
+    'refuses %j',
+    (options) => {
+      expect(() => rateLimit(options)).toThrow(expect.objectContaining({ code: 'layer.config' }))
+    },
+  )
 })

@@ -14,6 +14,20 @@ CREATE TRIGGER events_gone after delete on event_runs begin
     where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.session and kind in ('event') and holder = old.turn_id;
 end;
 
+CREATE TRIGGER hold_changed after update of settled, freed on holds
+when old.settled <> new.settled or old.freed <> new.freed begin
+  update accounts set spent = spent + new.spent,
+    reserved = max(0, reserved - old.amount * (1 - old.freed) + new.amount * (1 - new.freed) * (1 - new.settled))
+    where name = new.account;
+end;
+
+CREATE TRIGGER hold_made after insert on holds begin
+  insert into accounts (name) values (new.account) on conflict do nothing;
+  update accounts set reserved = reserved + new.amount where name = new.account;
+  update accounts set ends_at = new.account_ends_at where name = new.account and new.account_ends_at is not null
+    and (ends_at is null or ends_at not between new.account_ends_at and new.account_ends_at + 1000);
+end;
+
 CREATE TRIGGER record_gone after delete on outbox begin
   delete from blob_holders where kind = 'record' and holder = old.id and tenant = old.tenant;
 end;
@@ -124,10 +138,12 @@ CREATE TABLE holds (
   account text not null,
   id text not null,
   amount real not null,
+  spent real not null default 0,
   settled integer not null default 0,
   at integer not null,
   run text,
   expires_at integer,
+  account_ends_at integer,
   freed integer not null default 0,
   names text,
   tenant text,

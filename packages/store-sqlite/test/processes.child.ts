@@ -20,13 +20,13 @@ const agentOf = (model: Model, lease?: number) =>
       await next()
     },
   })
-const answers = (step: ScriptedStep) => scriptedModel(Array.from({ length: 50 }, () => step))
+const answers = (step: ScriptedStep) => scriptedModel(Array.from({ length: 100 }, () => step))
 const estimate = () => ({ inputTokens: 10, outputTokens: 5 })
 const metered = budget({ limit: 150, unit: 'tokens', per: 'tenant', estimate })
 
-/** Fifty turns at once, each in a session of its own: tells how many were let through. */
-async function race(agent: Agent): Promise<void> {
-  const runs = Array.from({ length: 50 }, (_, i) => agent.session({ id: `${name}-${i}`, principal }).run('hi'))
+/** Turns at once, each in a session of its own: tells how many were let through. */
+async function race(agent: Agent, turns = 50): Promise<void> {
+  const runs = Array.from({ length: turns }, (_, i) => agent.session({ id: `${name}-${i}`, principal }).run('hi'))
   const ends = await Promise.all(runs)
   tell(`let through ${ends.filter(({ status }) => status === 'completed').length}`)
 }
@@ -49,5 +49,13 @@ async function one(): Promise<void> {
 
 if (mode === 'budget') await race(agentOf(answers('Hi.')).use(metered))
 if (mode === 'rate') await race(agentOf(answers('Hi.')).use(rateLimit({ limit: 10, window: 'day', per: 'tenant' })))
+/** Slots come in blocks from 40 on. The process lives on with those that it has not used. */
+if (mode === 'blocks') {
+  await race(
+    agentOf(answers('Hi.')).use(rateLimit({ limit: 60, window: 'day', per: 'tenant' })),
+    Number(name.split('-')[1]),
+  )
+  await new Promise((resolve) => process.stdin.once('data', resolve))
+}
 if (mode === 'one') await one()
 process.exit(0)

@@ -65,6 +65,25 @@ describe('processes that share a file', () => {
     },
   )
 
+  it('let exactly as many of 160 turns through as a rate in blocks has room for', async () => {
+    const path = newFile()
+    const processes = ['a-80', 'b-80'].map((name) => start(path, 'blocks', name))
+    const told = await Promise.all(processes.map(({ line }) => line()))
+    const [a = 0, b = 0] = told.map((line) => Number(/^let through (\d+)$/.exec(line)?.[1]))
+    expect(a + b).toBe(60)
+  })
+
+  it('let no more through than a rate allows after one was killed with slots of a block', async () => {
+    const path = newFile()
+    const killed = start(path, 'blocks', 'a-9')
+    expect(await killed.line()).toBe('let through 9')
+    killed.child.kill('SIGKILL')
+    const [, through = 0] = /^let through (\d+)$/.exec(await start(path, 'blocks', 'b-90').line()) ?? []
+    // The killed one has used 9. It may have two blocks of 7 slots.
+    expect(Number(through)).toBeLessThanOrEqual(60 - 9)
+    expect(Number(through)).toBeGreaterThanOrEqual(60 - 1 - 14)
+  })
+
   it('go on with a session whose process was killed: its question is there, its call is paid by the estimate', async () => {
     const path = newFile()
     const { child, line } = start(path, 'one', 'killed')

@@ -77,12 +77,41 @@ it('adds and claims a run with seven statements, and records a step of it with t
   expect(await during(() => store.sessions.append(lease, 0, ended, { release: true }))).toEqual([6, 1])
 })
 
-it('reserves with three statements', async () => {
+it('reserves and settles with one statement each, also in a new account and in one whose end moves', async () => {
   const { store, during } = counted()
   const request = { id: 'a', account: 'acme', amount: 1, limit: 10, ttl: 1000, endsIn: 1000 }
   await store.ledger.reserve({ ...request, account: 'other' })
-  expect(await during(async () => store.ledger.reserve(request))).toEqual([3, 1])
-  expect(await during(async () => store.ledger.settle(request, 1))).toEqual([2, 1])
+  expect(await during(async () => store.ledger.reserve(request))).toEqual([1, 1])
+  expect(await during(async () => store.ledger.reserve({ ...request, id: 'b', endsIn: 9000 }))).toEqual([1, 1])
+  expect(await during(async () => store.ledger.settle(request, 1))).toEqual([1, 1])
+  expect(await during(async () => store.ledger.reserve({ ...request, id: 'c', limit: 2 }))).toEqual([2, 1])
+  expect(store.ledger.balance('acme')).toEqual({ spent: 1, reserved: 1 })
+})
+
+it('posts a settlement that can wait in the transaction of the next write', async () => {
+  const { store, during } = counted()
+  const { ledger, sessions } = store
+  const reservation = { id: 'a', account: 'acme', amount: 1 }
+  await ledger.reserve({ ...reservation, limit: 10, run: 'r' })
+  const { lease = expect.fail() } = await sessions.acquire(key, 10_000)
+  const order: string[] = []
+  const end = async () => {
+    const posted = ledger.settleSoon?.(reservation, 1).then(() => order.push('settled'))
+    await Promise.resolve()
+    await Promise.all([posted, sessions.append(lease, 0, turn).then(() => order.push('stored'))])
+  }
+  expect(await during(end)).toEqual([4, 1])
+  expect(order).toEqual(['settled', 'stored'])
+})
+
+it('counts a settlement that waits at once, and posts it alone if no other write comes', async () => {
+  const { store, during } = counted()
+  const { ledger } = store
+  const reservation = { account: 'acme', amount: 1, limit: 10, run: 'r' }
+  for (const id of ['a', 'b']) await ledger.reserve({ ...reservation, id })
+  expect(await during(async () => ledger.settleSoon?.({ ...reservation, id: 'a' }, 1))).toEqual([1, 1])
+  void ledger.settleSoon?.({ ...reservation, id: 'b' }, 0.5)
+  expect([ledger.balance('acme'), ledger.holds?.('r')]).toEqual([{ spent: 1.5, reserved: 0 }, []])
 })
 
 it('syncs what a caller relies on, and leaves the rest to the next sync', async () => {

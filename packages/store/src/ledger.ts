@@ -38,6 +38,11 @@ export interface Ledger {
   }): Reservation | undefined | Promise<Reservation | undefined>
   /** Replaces a reservation with the amount that was spent, which may be more, less or 0. */
   settle(reservation: Reservation, spent: number): void | Promise<void>
+  /**
+   * Like `settle`, but may wait up to 50 ms for the next write of the store, to share its transaction. A turn that is stored in that time
+   * is stored with the settlement or after it. This process sees the amount at once, others once it is posted. @default `settle()` is used
+   */
+  settleSoon?(reservation: Reservation, spent: number): Promise<void>
   balance(account: string): LedgerBalance | Promise<LedgerBalance>
   /** Returns the unsettled reservations of a run, including expired ones. They remain if the run's process is lost. */
   holds?(run: string): readonly Reservation[] | Promise<readonly Reservation[]>

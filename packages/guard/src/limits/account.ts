@@ -6,6 +6,9 @@ export type Per = 'turn' | 'session' | 'user' | 'tenant'
 /** When an account resets: every hour, day or month of UTC, or every given number of milliseconds. */
 export type Window = 'hour' | 'day' | 'month' | number
 
+/** Windows of a fixed length, in milliseconds. */
+export const windowLengths = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+
 /**
  * Returns the owner of an account as a list that begins with the tenant.
  *

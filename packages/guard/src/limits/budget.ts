@@ -115,8 +115,8 @@ export function budget<Name extends string = 'guard:budget'>(
     as,
   } = readOptions(options)
   const policy = { layer: as, unit, per, window, lease, onLimit, warnAt }
-  const localLedger = ledgerOption === undefined ? memoryLedger() : undefined
-  const ledgerOf = (ctx: TurnView) => ledgerOption ?? ctx.find(sharedStore)?.ledger ?? (localLedger as Ledger)
+  const localLedger = memoryLedger()
+  const ledgerOf = (ctx: TurnView) => ledgerOption ?? ctx.find(sharedStore)?.ledger ?? localLedger
   const amountOf = unit === 'usd' ? usdMeter(as, prices, fallbackPrice) : countTokens
   const settlements = new Settlements(as)
   const runs = runRecord(policy, settlements)

@@ -30,7 +30,7 @@ export interface RateLimitOptions<Name extends string = string>
   maxWait?: number | undefined
   /**
    * Creates the limiter for one rate, from rate-limiter-flexible. Several processes share one in Redis. @default the limits of the agent's
-   * store, or its ledger; else RateLimiterMemory
+   * store, or its ledger; else a ledger in memory
    */
   store?: MakeRateStore | undefined
 }

@@ -49,7 +49,9 @@ export class RateLimiter {
 
   constructor(settings: RateLimiterSettings) {
     this.#settings = settings
-    this.#runGuarded = checkRunner(settings.guard, (ctx) => settings.rules.some((rate) => rate.isRemote(ctx)))
+    this.#runGuarded = checkRunner(settings.guard, (ctx) =>
+      settings.rules.some((rate) => rate.sharedCounter(ctx) !== undefined),
+    )
   }
 
   /** Runs a turn or call with its slots. Returns the text that answers in its place, if there is one. */

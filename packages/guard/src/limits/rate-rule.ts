@@ -1,7 +1,8 @@
-import { misconfigured, type TurnView, tenantOf } from '@allium/core'
-import { sharedStore } from '@allium/store'
-import { accountOwner, principalField, throwMissingField } from './account.ts'
-import { ledgerRateStore, type MakeRateStore, memoryRateStore, type RateStore } from './rate-store.ts'
+import { type TurnView, tenantOf } from '@allium/core'
+import { type Ledger, memoryLedger, sharedStore } from '@allium/store'
+import { accountOwner, principalField, throwMissingField, windowLengths } from './account.ts'
+import { LedgerRateStore } from './ledger-rate-store.ts'
+import type { MakeRateStore, RateStore } from './rate-store.ts'
 
 /** A limit on turns or model calls per window, for each session, user, tenant or address. */
 export interface Rate {
@@ -29,7 +30,7 @@ export interface RateSlot {
   readonly rate: RateRule
   readonly key: string
   readonly limit: number
-  readonly openStore: () => Promise<RateStore>
+  readonly store: RateStore
   /** The receipt that its store returned and can refund: plain data. */
   receipt?: unknown
 }
@@ -46,20 +47,8 @@ export async function consumeAll(slots: readonly RateSlot[]): Promise<RateExceed
 }
 
 export async function refund(slots: readonly RateSlot[]): Promise<void> {
-  await Promise.all(
-    slots.map(async ({ openStore, key, receipt }) => {
-      const store = await openStore()
-      await (store.undo === undefined ? store.reward(key, 1) : store.undo(receipt))
-    }),
-  )
+  await Promise.all(slots.map(({ store, key, receipt }) => store.undo?.(receipt) ?? store.reward?.(key, 1)))
 }
-
-const windowLengths = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
-/** The longest delay of a JavaScript timer; timers clear the windows of the in-memory store. */
-const maxTimer = 2 ** 31 - 1
-
-/** The scope of counts in this process. */
-const localScope = {}
 
 /** A rate with its stores, one per limit and agent's store. */
 export class RateRule {
@@ -68,7 +57,9 @@ export class RateRule {
   readonly #name: string
   readonly #makeStore: MakeRateStore | undefined
   readonly #limit: Rate['limit']
-  readonly #stores = new WeakMap<object, Map<number, Promise<RateStore>>>()
+  /** Counts in this process. */
+  readonly #localLedger = memoryLedger()
+  readonly #stores = new WeakMap<object, Map<number, RateStore>>()
 
   constructor(name: string, { limit, window = 'minute', per = 'session' }: Rate, store: MakeRateStore | undefined) {
     this.#name = name
@@ -76,20 +67,11 @@ export class RateRule {
     this.window = typeof window === 'number' ? window : windowLengths[window]
     this.#per = per
     this.#makeStore = store
-    if (store === undefined && this.window > maxTimer)
-      throw misconfigured(
-        name,
-        `counts ${windowText(this.window)} in memory, where a window is at most 24 days. Pass a store, or use guard.budget.`,
-      )
   }
 
   /** Whose turns or calls it counts, in events and keys. */
   get per(): string {
     return typeof this.#per === 'function' ? 'key' : this.#per
-  }
-
-  keyOf(ctx: TurnView): string {
-    return JSON.stringify([this.per, this.window, ...this.#ownerParts(ctx)])
   }
 
   /** Whether a function returns the limit. */
@@ -102,20 +84,16 @@ export class RateRule {
     return typeof this.#limit === 'function' ? this.#limit(ctx) : this.#limit
   }
 
-  /** Whether the count is outside of this process, so that the caller must wait for it. */
-  isRemote(ctx: Pick<TurnView, 'find' | 'clock'>): boolean {
-    return this.#makeStore !== undefined || this.#sharedStore(ctx) !== undefined
-  }
-
   slotFor(ctx: TurnView, limit: number): RateSlot {
-    return { rate: this, key: this.keyOf(ctx), limit, openStore: () => this.#storeFor(ctx, limit) }
+    const key = JSON.stringify([this.per, this.window, ...this.#ownerParts(ctx)])
+    return { rate: this, key, limit, store: this.#storeFor(ctx, limit) }
   }
 
   /** Consumes a slot. If there is none, returns the milliseconds until one may be free. */
   async consume(slot: RateSlot): Promise<number | undefined> {
-    const store = await slot.openStore()
+    const { store, key } = slot
     try {
-      const receipt = await store.consume(slot.key, 1)
+      const receipt = await store.consume(key, 1)
       if (store.undo !== undefined) slot.receipt = receipt
       return undefined
     } catch (refused) {
@@ -132,26 +110,25 @@ export class RateRule {
     return ip === undefined ? throwMissingField(this.#name, 'ip') : [tenantOf(ctx.principal) ?? '', ip]
   }
 
-  /** Returns the store factory, if the agent's store can count. */
-  #sharedStore(ctx: Pick<TurnView, 'find' | 'clock'>): { scope: object; makeStore: MakeRateStore } | undefined {
+  /** Returns what counts outside of this process, so that the caller must wait for it. */
+  sharedCounter(ctx: Pick<TurnView, 'find'>): MakeRateStore | Ledger | undefined {
+    if (this.#makeStore !== undefined) return this.#makeStore
     const { limits, ledger } = ctx.find(sharedStore) ?? {}
-    if (limits !== undefined) return { scope: limits, makeStore: limits }
-    return ledger === undefined ? undefined : { scope: ledger, makeStore: ledgerRateStore(ledger, ctx.clock) }
+    return limits ?? ledger
   }
 
-  #storeFor(ctx: TurnView, limit: number): Promise<RateStore> {
-    const shared = this.#makeStore === undefined ? this.#sharedStore(ctx) : undefined
-    const scope = shared?.scope ?? localScope
-    const stores = this.#stores.get(scope) ?? new Map<number, Promise<RateStore>>()
-    this.#stores.set(scope, stores)
-    const opening = stores.get(limit) ?? this.#openStore(limit, this.#makeStore ?? shared?.makeStore)
-    stores.set(limit, opening)
-    return opening
-  }
-
-  async #openStore(points: number, makeStore: MakeRateStore | undefined): Promise<RateStore> {
-    const options = { keyPrefix: this.#name, points, duration: this.window / 1000 }
-    return makeStore === undefined ? memoryRateStore(options) : makeStore(options)
+  #storeFor(ctx: TurnView, limit: number): RateStore {
+    const shared = this.sharedCounter(ctx)
+    const counter = shared ?? this.#localLedger
+    const stores = this.#stores.get(counter) ?? new Map<number, RateStore>()
+    this.#stores.set(counter, stores)
+    const options = { keyPrefix: this.#name, points: limit, duration: this.window / 1000 }
+    const origin = shared === undefined ? ctx.clock.now() : 0
+    const store =
+      stores.get(limit) ??
+      (typeof counter === 'function' ? counter(options) : new LedgerRateStore(counter, ctx.clock, options, origin))
+    stores.set(limit, store)
+    return store
   }
 }
 

@@ -12,7 +12,7 @@ export interface Bill {
   /** What it has used; undefined where it never ended. */
   readonly used?: number
   /** Its process was killed, or stopped until another took over, before what it used was posted. */
-  readonly isCut?: boolean
+  readonly isCut?: boolean | 'perhaps'
 }
 
 let calls = 0
@@ -37,10 +37,10 @@ export function billedModel(job: Job, reach: Reach): Model {
   }
 }
 
-/** Written before the process ends, for a call that it will not post. */
-export function noteCut({ bills }: Pick<Job, 'bills'>): void {
+/** Written before the process ends, for a call that it will not post; `perhaps` if it may have been posted just before. */
+export function noteCut({ bills }: Pick<Job, 'bills'>, isCut: true | 'perhaps'): void {
   const own = billsIn(bills).filter(({ call }) => call === `${process.pid}:${calls}`)
-  for (const bill of own) note({ bills }, { ...bill, isCut: true })
+  for (const bill of own) note({ bills }, { ...bill, isCut })
 }
 
 function note({ bills }: Pick<Job, 'bills'>, bill: Bill): void {

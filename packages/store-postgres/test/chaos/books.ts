@@ -50,8 +50,11 @@ export async function moneyProblems(
   const unposted = bills
     .filter(({ key }) => away.has(key))
     .reduce((sum, bill) => sum + bill.estimate - (bill.used ?? 0), 0)
-  const doubtful = away.size === 0 ? 0 : unposted + away.size * Math.max(0, ...estimates)
-  const due = bills.reduce((sum, bill) => sum + (bill.isCut ? bill.estimate : (bill.used ?? Number.NaN)), 0)
+  const perhaps = bills
+    .filter(({ isCut }) => isCut === 'perhaps')
+    .reduce((sum, bill) => sum + bill.estimate - (bill.used ?? 0), 0)
+  const doubtful = perhaps + (away.size === 0 ? 0 : unposted + away.size * Math.max(0, ...estimates))
+  const due = bills.reduce((sum, bill) => sum + (bill.isCut === true ? bill.estimate : (bill.used ?? Number.NaN)), 0)
   const { spent, reserved } = await ledger.balance(account)
   if (!(spent >= due && spent <= due + doubtful) || due === 0)
     problems.push(`model calls have cost ${due} tokens, ${doubtful} are in doubt, and ${spent} were spent`)

@@ -31,6 +31,12 @@ function postedOnce(ledger: Ledger): Ledger {
       await ledger.reserve(request)
       return ledger.reserve(request)
     },
+    ...(ledger.settleSoon !== undefined && {
+      async settleSoon(reservation, spent) {
+        void ledger.settleSoon?.(reservation, spent)
+        await ledger.settleSoon?.(reservation, spent + 1)
+      },
+    }),
     async settle(reservation, spent) {
       await ledger.settle(reservation, spent)
       await ledger.settle(reservation, spent)

@@ -3,7 +3,7 @@ import { Agent, defineTool, type Middleware } from '@allium/core'
 import { record } from '@allium/core/context'
 import { budget, rateLimit } from '@allium/guard'
 import { persist } from '@allium/memory'
-import type { Ledger, SessionStore } from '@allium/store'
+import { type Ledger, type SessionStore, sharedStore } from '@allium/store'
 import type { RedisStore } from '@allium/store-redis'
 import { sqlite } from '@allium/store-sqlite'
 import { postgres } from '../../src/index.ts'
@@ -92,9 +92,22 @@ export function agentOn(given: Opened, job: Job, { reach = () => {}, redis }: Sc
   })
   return new Agent({ model: billedModel(job, reach), tools: [pay], approvals: { secret: 'chaos' } })
     .use(persist({ store: watched(store.sessions, reach, job, () => isPaying), lease }))
-    .use(budget({ limit: 1e9, unit: 'tokens', per: () => account, ledger: store.ledger }))
+    .use(sharing(store))
+    .use(budget({ limit: 1e9, unit: 'tokens', per: () => account }))
     .use(limited(redis))
     .use(reaching(job, reach)) as Agent
+}
+
+/** As an agent with a store: the budget posts a call with the end of its turn. */
+function sharing(store: Opened): Middleware {
+  return {
+    name: 'store',
+    provides: [sharedStore],
+    async agent(ctx, next) {
+      ctx.provide(sharedStore, store)
+      await next()
+    },
+  }
 }
 
 function limited(redis: RedisStore | undefined): Middleware[] {

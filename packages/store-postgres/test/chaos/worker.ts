@@ -14,7 +14,9 @@ let reached = false
 const reach = (label: string) => {
   if (reached || label !== job.label) return
   reached = true
-  if (label === 'model result') noteCut(job)
+  if (label === 'model result') noteCut(job, true)
+  // SQLite posts the last call with the end of its turn.
+  if (label === 'commit' && job.kind === 'sqlite') noteCut(job, 'perhaps')
   process.kill(process.pid, job.signal)
 }
 const limits = job.redis === undefined ? undefined : redis(job.redis)

@@ -85,6 +85,16 @@ export class Database {
     return this.#groupCommit.enqueue(work, false)
   }
 
+  /** Like `writeUnsynced`, but waits up to 50 ms for the next write, to share its transaction. */
+  writeBeforeNext<T>(work: () => T): Promise<T> {
+    return this.#groupCommit.enqueueBeforeNext(work)
+  }
+
+  /** Commits the writes that wait, so that the next read sees them. */
+  flush(): void {
+    this.#groupCommit.flush()
+  }
+
   #transact<T>(work: () => T, sync = true): T {
     return this.#try(() => {
       this.#syncLevel.begin(sync, (script) => this.#db.exec(script))

@@ -1,6 +1,8 @@
-import { setImmediate } from 'node:timers'
+import { setImmediate, setTimeout } from 'node:timers'
 import { isAlliumError } from '@allium/core'
 
+/** The longest time that a write waits for another one, in milliseconds. */
+const maxWait = 50
 /** The maximum number of writes in one transaction; other processes and timers run between two. */
 const maxGroupSize = 100
 
@@ -25,6 +27,7 @@ export class GroupCommit {
   readonly #db: Connection
   readonly #queue: QueuedWrite[] = []
   #isScheduled = false
+  #timer: NodeJS.Timeout | undefined
 
   constructor(db: Connection) {
     this.#db = db
@@ -32,15 +35,28 @@ export class GroupCommit {
 
   /** @param sync whether the write must be on disk before it resolves */
   enqueue<T>(work: () => T, sync: boolean): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ work, sync, resolve: resolve as QueuedWrite['resolve'], reject })
-      this.#schedule()
-    })
+    this.#schedule()
+    return this.#push(work, sync)
+  }
+
+  /** Runs the work before the next write, in its transaction, or in one of its own after 50 ms. */
+  enqueueBeforeNext<T>(work: () => T): Promise<T> {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.flush()
+    }, maxWait)
+    return this.#push(work, false)
   }
 
   /** Commits all queued writes now. */
   flush(): void {
     while (this.#queue.length > 0) this.#commit(this.#queue.splice(0, maxGroupSize))
+  }
+
+  #push<T>(work: () => T, sync: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ work, sync, resolve: resolve as QueuedWrite['resolve'], reject })
+    })
   }
 
   #schedule(): void {

@@ -4,15 +4,11 @@ import type { Database, Row, Value } from '../database/database.ts'
 /** The digests that name a hold: of its account, and of its reservation. */
 export type HoldName = readonly [account: string, id: string]
 
-/** What a reservation needs to know about its account. */
-export interface AccountState {
-  readonly spent: number
-  readonly reserved: number
-  /** When the account is no longer used; null if it has no end yet. */
-  readonly endsAt: number | null
+/** Why a hold could not be added. If there is no reason, the account has no room. */
+export interface Obstacles {
   /** The amount of the same reservation, if it was made before. */
   readonly heldAmount: number | undefined
-  /** Whether it has expired holds that still count as reserved. */
+  /** Whether the account has expired holds that still count as reserved. */
   readonly hasExpired: boolean
   /** Whether the file remembers any erasures. */
   readonly hasErasures: boolean
@@ -23,8 +19,11 @@ export type RunColumns = readonly [Value, Value, Value, Value, number]
 
 interface NewHold {
   readonly amount: number
+  readonly limit: number
   readonly at: number
   readonly expiresAt: number | null
+  /** When its account is no longer used; null leaves the end unchanged. */
+  readonly endsAt: number | null
   readonly run: RunColumns
 }
 
@@ -32,19 +31,25 @@ interface NewHold {
 const isExpired = (account: string, now: string) =>
   `account = ${account} and settled = 0 and freed = 0 and expires_at <= ${now}`
 
-const selectState = `
-  select coalesce(max(spent), 0) as spent, coalesce(max(reserved), 0) as reserved, max(ends_at) as ends_at,
-  (select amount from holds where account = ?1 and id = ?2) as held_amount,
+const selectObstacles = `
+  select (select amount from holds where account = ?1 and id = ?2) as held_amount,
   exists (select 1 from holds where ${isExpired('?1', '?3')}) as has_expired,
-  exists (select 1 from erasures) as has_erasures from accounts where name = ?1`
+  exists (select 1 from erasures) as has_erasures`
 
+const selectBalance = `
+  select spent, reserved - (select coalesce(sum(amount), 0) from holds where ${isExpired('?1', '?2')}) as reserved
+  from accounts where name = ?1`
+
+/** Adds a hold if it fits. Expired holds count until they are freed. */
 const insertHold = `
-  insert into holds (account, id, amount, at, expires_at, run, names, tenant, owner, token)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  insert into holds (account, id, amount, at, expires_at, account_ends_at, run, names, tenant, owner, token)
+  select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
+  where coalesce((select spent + reserved from accounts where name = ?1), 0) + ?3 <= ?12
+  and (?13 or ?7 is null or not exists (select 1 from erasures)) on conflict do nothing`
 
 const settleHold = `
-  update holds set settled = 1, names = null, run = null, tenant = null, owner = null
-  where account = ? and id = ? and settled = 0 returning amount * (1 - freed) as held`
+  update holds set settled = 1, spent = ?, names = null, run = null, tenant = null, owner = null
+  where account = ? and id = ? and settled = 0`
 
 /** The rows of accounts and of their holds. Every method that writes runs inside a transaction. */
 export class Accounts {
@@ -54,61 +59,43 @@ export class Accounts {
     this.#db = db
   }
 
-  state(hold: HoldName, now: number): AccountState {
-    const row = this.#db.get(selectState, ...hold, now) as Row
+  obstacles(hold: HoldName, now: number): Obstacles {
+    const row = this.#db.get(selectObstacles, ...hold, now) as Row
     return {
-      spent: Number(row.spent),
-      reserved: Number(row.reserved),
-      endsAt: row.ends_at as number | null,
       heldAmount: row.held_amount === null ? undefined : Number(row.held_amount),
       hasExpired: row.has_expired === 1,
       hasErasures: row.has_erasures === 1,
     }
   }
 
-  addHold(hold: HoldName, { amount, at, expiresAt, run }: NewHold): void {
-    this.#db.run(insertHold, ...hold, amount, at, expiresAt, ...run)
+  /**
+   * Adds a hold if its account has room. Expired holds count until they are freed. Returns whether it was added.
+   *
+   * @param knowsErasures whether the caller has read the erasures; otherwise the hold of a run is only added if there are none
+   */
+  addHold(hold: HoldName, { amount, limit, at, expiresAt, endsAt, run }: NewHold, knowsErasures: boolean): boolean {
+    const values = [...hold, amount, at, expiresAt, endsAt, ...run, limit, knowsErasures ? 1 : 0]
+    return this.#db.run(insertHold, ...values) > 0
   }
 
   /** Renews a repeated hold for the same time, also if its amount had been freed. */
   renewHold(hold: HoldName, expiresAt: number | null): void {
-    const open = 'account = ? and id = ? and settled = 0'
-    const freed = this.#db.get(`select amount from holds where ${open} and freed = 1`, ...hold)
-    if (freed !== undefined) this.addReserved(hold[0], Number(freed.amount))
-    this.#db.run(`update holds set expires_at = ?, freed = 0 where ${open}`, expiresAt, ...hold)
+    const sql = 'update holds set expires_at = ?, freed = 0 where account = ? and id = ? and settled = 0'
+    this.#db.run(sql, expiresAt, ...hold)
   }
 
   /** Replaces a hold by the amount spent, once. */
   settleHold(hold: HoldName, spent: number): void {
-    const row = this.#db.get(settleHold, ...hold)
-    if (row === undefined) return
-    const sql = 'update accounts set spent = spent + ?, reserved = max(0, reserved - ?) where name = ?'
-    this.#db.run(sql, spent, Number(row.held), hold[0])
+    this.#db.run(settleHold, spent, ...hold)
   }
 
-  /** @param endsAt when the account is no longer used @default unchanged */
-  addReserved(account: string, amount: number, endsAt: number | null = null): void {
-    // Without the end of the account, so that its index is not written.
-    const update = 'update accounts set reserved = max(0, reserved + ?) where name = ?'
-    if (endsAt === null && this.#db.run(update, amount, account) > 0) return
-    const sql = `insert into accounts (name, reserved, ends_at) values (?, ?, ?)
-      on conflict do update set reserved = max(0, reserved + excluded.reserved), ends_at = excluded.ends_at`
-    this.#db.run(sql, account, amount, endsAt)
-  }
-
-  /** Frees expired holds and returns their total amount. */
-  freeExpired(account: string, now: number): number {
-    const rows = this.#db.all(`update holds set freed = 1 where ${isExpired('?', '?')} returning amount`, account, now)
-    const total = rows.reduce((sum, { amount }) => sum + Number(amount), 0)
-    if (total !== 0) this.addReserved(account, -total)
-    return total
+  freeExpired(account: string, now: number): void {
+    this.#db.run(`update holds set freed = 1 where ${isExpired('?', '?')}`, account, now)
   }
 
   balance(account: string, now: number): { spent: number; reserved: number } {
-    const row = this.#db.get('select spent, reserved from accounts where name = ?', account)
-    const sql = `select coalesce(sum(amount), 0) as amount from holds where ${isExpired('?', '?')}`
-    const expired = Number(this.#db.get(sql, account, now)?.amount)
-    return { spent: Number(row?.spent ?? 0), reserved: Math.max(0, Number(row?.reserved ?? 0) - expired) }
+    const { spent = 0, reserved = 0 } = this.#db.get(selectBalance, account, now) ?? {}
+    return { spent: Number(spent), reserved: Math.max(0, Number(reserved)) }
   }
 
   /** Deletes some accounts that have ended, and some posts that were settled more than a month ago. */

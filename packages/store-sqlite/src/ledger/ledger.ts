@@ -23,6 +23,7 @@ export function sqliteLedger(parts: StoreParts): Ledger {
   return {
     reserve: (request) => ledger.reserve(request),
     settle: (reservation, spent) => ledger.settle(reservation, spent),
+    settleSoon: (reservation, spent) => ledger.settleSoon(reservation, spent),
     balance: (account) => ledger.balance(account),
     holds: (run) => ledger.holds(run),
   }
@@ -55,18 +56,22 @@ class SqliteLedger {
     return run === undefined ? this.#db.writeUnsynced(reserve) : this.#db.writeInGroup(reserve)
   }
 
-  settle({ id, account }: Reservation, outcome: number): Promise<void> {
-    const spent = postedAmount(outcome)
-    checkNames(account, id)
+  settle(reservation: Reservation, spent: number): Promise<void> {
     // The turn that is stored after it syncs it. Until then, its hold counts.
-    return this.#db.writeUnsynced(() => this.#accounts.settleHold(this.#holdName(account, id), spent))
+    return this.#db.writeUnsynced(this.#settlement(reservation, spent))
+  }
+
+  settleSoon(reservation: Reservation, spent: number): Promise<void> {
+    return this.#db.writeBeforeNext(this.#settlement(reservation, spent))
   }
 
   balance(account: string): LedgerBalance {
+    this.#db.flush()
     return this.#accounts.balance(this.#erasures.digest(checkName('account', account)), this.#clock.now())
   }
 
   holds(run: string): Reservation[] {
+    this.#db.flush()
     const sql = 'select names, amount from holds where run = ? and settled = 0 and names is not null'
     const rows = this.#db.all(sql, this.#erasures.digest(checkName('run of a reservation', run)))
     return rows.map(({ names, amount }) => {
@@ -75,26 +80,34 @@ class SqliteLedger {
     })
   }
 
+  #settlement({ id, account }: Reservation, outcome: number): () => void {
+    const spent = postedAmount(outcome)
+    checkNames(account, id)
+    return () => this.#accounts.settleHold(this.#holdName(account, id), spent)
+  }
+
   #reserve(request: ReserveRequest, now: number): Reservation | undefined {
     const { id, account, amount, limit } = request
     this.#sweepSometimes(now)
     const hold = this.#holdName(account, id)
-    const state = this.#accounts.state(hold, now)
-    const [name] = hold
-    const expiresAt = timeAfter(now, request.ttl)
-    const endsAt = timeAfter(now, request.endsIn)
-    const newEnd = isSameEnd(state.endsAt, endsAt) ? null : endsAt
-    if (state.heldAmount !== undefined) {
-      if (newEnd !== null) this.#accounts.addReserved(name, 0, newEnd)
-      this.#accounts.renewHold(hold, expiresAt)
-      return { id, account, amount: state.heldAmount }
+    const newHold = {
+      amount,
+      limit,
+      at: now,
+      expiresAt: timeAfter(now, request.ttl),
+      endsAt: timeAfter(now, request.endsIn),
+      run: this.#runColumns(request, false),
     }
-    const freedAmount = state.hasExpired ? this.#accounts.freeExpired(name, now) : 0
-    if (state.spent + state.reserved - freedAmount + amount > limit) return undefined
-    const run = this.#runColumns(request, state.hasErasures)
-    this.#accounts.addHold(hold, { amount, at: now, expiresAt, run })
-    this.#accounts.addReserved(name, amount, newEnd)
-    return { id, account, amount }
+    if (this.#accounts.addHold(hold, newHold, false)) return { id, account, amount }
+    const { heldAmount, hasExpired, hasErasures } = this.#accounts.obstacles(hold, now)
+    if (heldAmount !== undefined) {
+      this.#accounts.renewHold(hold, newHold.expiresAt)
+      return { id, account, amount: heldAmount }
+    }
+    if (!hasExpired && !hasErasures) return undefined
+    this.#accounts.freeExpired(hold[0], now)
+    const run = hasErasures ? this.#runColumns(request, true) : newHold.run
+    return this.#accounts.addHold(hold, { ...newHold, run }, true) ? { id, account, amount } : undefined
   }
 
   /** Returns the columns by which a run finds its hold, until the hold is settled. An erased owner has none. */
@@ -119,13 +132,6 @@ class SqliteLedger {
 
 function timeAfter(now: number, ms: number | undefined): number | null {
   return ms === undefined ? null : Math.ceil(now + ms)
-}
-
-/** The end of a window is computed from the time left, so it differs by the time that the call takes. */
-const maxEndDrift = 1000
-
-function isSameEnd(stored: number | null, endsAt: number | null): boolean {
-  return stored !== null && endsAt !== null && stored >= endsAt && stored <= endsAt + maxEndDrift
 }
 
 /** @throws AlliumError `store.key` */

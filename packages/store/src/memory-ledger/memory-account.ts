@@ -48,6 +48,7 @@ export class MemoryAccount {
   /** Extends a hold, even an expired one. */
   renew(hold: Hold, expiresAt: number): void {
     hold.expiresAt = expiresAt
+    this.#nextExpiry = Math.min(this.#nextExpiry, expiresAt)
     const { id } = hold.reservation
     if (this.#late?.get(id) !== hold) return
     this.#drop(id)

@@ -1,6 +1,6 @@
 import type { ModelContext, TurnView } from '@allium/core'
 import type { Ledger } from '@allium/store'
-import { accountOwner, type Per, type Window } from '../account.ts'
+import { accountOwner, type Per, type Window, windowLengths } from '../account.ts'
 
 /** Which account a call is charged to. */
 interface AccountRules {
@@ -28,7 +28,7 @@ export function reservationOf(
 
 /** Closes the account of a turn that has ended. A suspended turn keeps its account. */
 export function closeAtEnd(ctx: TurnView, ledger: Ledger, { layer, per, window }: AccountRules): void {
-  if (per !== 'turn' || ledger.close === undefined) return
+  if (per !== 'turn') return
   const name = accountName(ctx, { layer, per, window })
   ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(name)))
 }
@@ -52,14 +52,10 @@ function windowName(window: Window, now: number): string {
 
 /** Returns the milliseconds until the current window ends. */
 function remainingInWindow(window: Window, now: number): number {
-  if (typeof window === 'number') return window - (now % window)
-  const at = new Date(now)
-  const parts = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate(), at.getUTCHours()]
-  const [year = 0, month = 0, day = 1, hour = 0] = parts
-  const next = {
-    hour: Date.UTC(year, month, day, hour + 1),
-    day: Date.UTC(year, month, day + 1),
-    month: Date.UTC(year, month + 1),
+  if (window !== 'month') {
+    const length = typeof window === 'number' ? window : windowLengths[window]
+    return length - (now % length)
   }
-  return next[window] - now
+  const at = new Date(now)
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1) - now
 }

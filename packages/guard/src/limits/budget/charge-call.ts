@@ -1,6 +1,6 @@
 import type { ModelContext, ModelResponse } from '@allium/core'
 import { physicalCallsOf } from '@allium/core/context'
-import type { Ledger } from '@allium/store'
+import { type Ledger, sharedStore } from '@allium/store'
 import { type ReserveRequest, takeHold } from './hold.ts'
 import { type LimitPolicy, rejectCall, warnNearLimit } from './limit-policy.ts'
 import type { Meter } from './meter.ts'
@@ -32,14 +32,26 @@ export async function chargeCall(
     reservation === undefined || ttl === undefined
       ? undefined
       : startRenewal(policy.layer, ctx, ttl, () => ledger.reserve({ ...request, id: reservation.id }))
+  let isLast = false
   try {
-    return await next()
+    const response = await next()
+    isLast = response.toolCalls.length === 0
+    return response
   } finally {
     stopRenewal?.()
     let spent = 0
     for (const call of physicalCallsOf(ctx)) spent += await amountOf(ctx, call)
     runs.addSpent(ctx, spent)
-    if (reservation !== undefined) await settlements.settle({ ledger, reservation, spent }, ctx.logger)
+    if (reservation !== undefined) {
+      const canWait = isLast && isStoredWith(ctx, ledger, request)
+      const posted = settlements.settle({ ledger, reservation, spent, canWait }, ctx.logger)
+      if (!canWait) await posted
+    }
     await warnNearLimit(ctx, policy, ledger, request, spent)
   }
+}
+
+/** Returns whether the end of the turn is stored next to the ledger, which posts the settlement with it. */
+function isStoredWith(ctx: ModelContext, ledger: Ledger, { by }: ReserveRequest): boolean {
+  return ledger.settleSoon !== undefined && ledger === ctx.find(sharedStore)?.ledger && by?.lease !== undefined
 }

@@ -19,16 +19,11 @@ export async function takeHold(
   ctx: ModelContext,
   { ledger, request, lost }: { ledger: Ledger; request: ReserveRequest; lost: LostHolds | undefined },
 ): Promise<Hold> {
-  if (isReplaying(ctx) && lost !== undefined) return resumeHold(ctx, { ledger, request, lost })
-  const reservation = await ledger.reserve(request)
-  return { reservation, isRefused: reservation === undefined, interrupted: [] }
-}
-
-/** Returns the hold of a call in a run that was taken over. A call that is not recorded takes a new hold. */
-async function resumeHold(
-  ctx: ModelContext,
-  { ledger, request, lost }: { ledger: Ledger; request: ReserveRequest; lost: LostHolds },
-): Promise<Hold> {
+  if (!isReplaying(ctx) || lost === undefined) {
+    const reservation = await ledger.reserve(request)
+    return { reservation, isRefused: reservation === undefined, interrupted: [] }
+  }
+  // A call of a run that was taken over takes a new hold unless it is recorded.
   const { recorded, cut: interrupted } = await lost.resolve(ctx, request.id)
   if (await isRecorded(ctx)) return { reservation: recorded, isRefused: false, interrupted }
   const last = Math.max(0, ...lost.of(request.id).map(({ id }) => attemptOf(id, request.id)))

@@ -82,10 +82,10 @@ export async function rejectCall(
   const { spent, reserved } = await ledger.balance(account)
   emitBudgetEvent(ctx, policy, { account, limit, spent, refused: true })
   const exceeded = { account, unit, limit, spent, reserved, needed }
-  const reason = () => blockReason(layer, per, exceeded)
-  if (typeof onLimit !== 'function') return endTurn(ctx, onLimit, reason(), 'guard.budget')
+  const reason = blockReason(layer, per, exceeded)
+  if (typeof onLimit !== 'function') return endTurn(ctx, onLimit, reason, 'guard.budget')
   const answer = await onLimit(ctx, exceeded)
-  return answer === undefined ? endTurn(ctx, 'block', reason(), 'guard.budget') : ctx.skipCall(answer)
+  return answer === undefined ? endTurn(ctx, 'block', reason, 'guard.budget') : ctx.skipCall(answer)
 }
 
 function emitBudgetEvent(

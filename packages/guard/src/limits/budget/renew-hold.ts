@@ -7,18 +7,21 @@ export function startRenewal(
   ttl: number,
   renew: () => unknown,
 ): () => void {
-  let disarm = () => {}
+  let stop: () => void
   const arm = () => {
-    disarm = ctx.clock.after(ttl / 3, renewNow, { idle: true })
-  }
-  const renewNow = () => {
-    arm()
-    Promise.resolve()
-      .then(renew)
-      .catch((error) =>
-        ctx.logger.warn(`"${name}" could not renew the reservation of a call: ${messageOf(error)}`, { error }),
-      )
+    stop = ctx.clock.after(
+      ttl / 3,
+      async () => {
+        arm()
+        try {
+          await renew()
+        } catch (error) {
+          ctx.logger.warn(`"${name}" could not renew the reservation of a call: ${messageOf(error)}`, { error })
+        }
+      },
+      { idle: true },
+    )
   }
   arm()
-  return () => disarm()
+  return () => stop()
 }

@@ -72,7 +72,6 @@ export function runRecord({ layer, unit, per }: LimitPolicy, settlements: Settle
     ctx.state[runKey] = run
     const lostHolds = isReplaying(ctx) ? await findLostHolds(ctx, ledger, run) : undefined
     if (lostHolds !== undefined) lost.set(run, lostHolds)
-    let isSettled = false
     try {
       return await next()
     } finally {
@@ -80,12 +79,11 @@ export function runRecord({ layer, unit, per }: LimitPolicy, settlements: Settle
       await settlements.retry()
       try {
         addCut(ctx, (await lostHolds?.resolveRest(ctx)) ?? [])
-        isSettled = settlements.isEmpty
+        // While a settlement is pending, the run stays recorded, so that its holds can be found if this process is lost.
+        if (settlements.isEmpty) ctx.state[runKey] = ''
       } catch {
         // The next run of the session posts them, because this one stays recorded.
       }
-      // While a settlement is pending, the run stays recorded, so that its holds can be found if this process is lost.
-      if (isSettled) ctx.state[runKey] = ''
     }
   }
 }

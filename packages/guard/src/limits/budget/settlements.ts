@@ -7,6 +7,8 @@ interface Settlement {
   readonly ledger: Ledger
   readonly reservation: Reservation
   readonly spent: number
+  /** Whether the ledger may post it with the end of the turn. */
+  readonly canWait: boolean
 }
 
 /** The maximum number of pending settlements. Above it, calls fail. */
@@ -30,10 +32,11 @@ export class Settlements {
     return this.#pending.size === 0
   }
 
+  /** Resolves once it is posted, or kept for a retry. */
   async settle(settlement: Settlement, logger: Logger): Promise<void> {
-    const { ledger, reservation, spent } = settlement
+    const { ledger, reservation, spent, canWait } = settlement
     try {
-      await ledger.settle(reservation, spent)
+      await ledger[canWait ? 'settleSoon' : 'settle']?.(reservation, spent)
     } catch (error) {
       this.#error = error
       this.#pending.set(reservation.id, settlement)

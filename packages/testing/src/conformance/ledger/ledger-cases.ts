@@ -182,6 +182,28 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     await checkBalance(ledger, 0, 6)
   },
 
+  async 'shortens a hold that is reserved again for less time'({ ledger, other, ttl, wait }) {
+    await ledger.reserve({ ...hold('runs', 6, 10), ttl: ttl * 10 })
+    await other.reserve({ ...hold('runs', 6, 10), ttl })
+    await wait(ttl + 1)
+    await checkBalance(ledger, 0, 0)
+  },
+
+  async 'counts a settlement that can wait at once, and posts it for other processes once it resolves'({
+    ledger,
+    other,
+  }) {
+    const held = await ledger.reserve({ ...hold('a', 4, 10), run: 'run-1' })
+    check(held !== undefined, 'The reservation succeeds')
+    const posted = ledger.settleSoon?.(held, 3) ?? ledger.settle(held, 3)
+    if (ledger.settleSoon !== undefined) await checkBalance(ledger, 3, 0)
+    await posted
+    await checkBalance(other, 3, 0)
+    await ledger.settle(held, 3)
+    await checkOpenHolds(other, 'run-1', [])
+    await checkBalance(ledger, 3, 0)
+  },
+
   async 'finds the holds of a run, even expired ones, until they are settled'({ ledger, other, ttl, wait }) {
     const [lost, cut] = [
       { ...hold('a', 4, 10), ttl, run: 'run-1' },
