@@ -1,87 +1,122 @@
-import type { Decision, PendingCall } from '@allium/core'
-import { pendingForReader } from '../approvals/pending-calls.ts'
-import type { RunControl, Runtime, StoreReader } from '../host/host.ts'
-import { blockedProblem, problemOf } from '../http/problem.ts'
+import type { Decision } from '@allium/core'
+import type { CallToolResult, ClientCapabilities, InputRequiredResult } from '@modelcontextprotocol/server'
+import { requirePendingCalls } from '../approvals/pending-calls.ts'
+import type { RunControl, Runtime, Seals, StoreReader } from '../host/host.ts'
+import type { CursorScope } from '../http/cursors.ts'
+import { problemOf, requestError } from '../http/problem.ts'
 import type { Caller } from '../request/caller.ts'
 import { type Answer, awaitAnswer, type RunHandle } from '../run/run-handle.ts'
+import { decisionOf, type Question, questionsOf } from './questions.ts'
+import { type RequestState, sealState } from './request-state.ts'
+import { type AnswerFile, errorResult, toToolResult } from './result.ts'
+import type { Sdk } from './sdk.ts'
 
 /** The call of an agent by an MCP client. */
 export interface McpCall {
   readonly caller: Caller
   readonly message: string
   readonly sessionId: string
+  /** The state of the earlier request whose questions this one answers. */
+  readonly state: RequestState | undefined
+  readonly stateScope: CursorScope
+  /** The capabilities of the client. Undefined if elicitation is off. */
+  readonly capabilities: ClientCapabilities | undefined
+  /** Answers to questions, by their keys. */
+  readonly responses: Record<string, unknown> | undefined
   readonly signal: AbortSignal
   /** Reports the progress of the run. */
   progress(message: string): void
-  /** Asks the person at the client. Undefined if elicitation is off or the client does not support it. */
-  decide?: ((call: PendingCall) => Promise<Decision>) | undefined
 }
 
-/** Runs an agent and returns the result of a tool: https://modelcontextprotocol.io/specification/2025-11-25/server/tools */
-export async function callAgent(host: StoreReader & RunControl & Runtime, mcpCall: McpCall): Promise<ToolResult> {
-  const { caller, sessionId, decide } = mcpCall
+type CallHost = StoreReader & RunControl & Runtime & Seals
+
+/** Runs an agent until it has an answer, or questions for the client. */
+export async function callAgent(
+  host: CallHost,
+  sdk: Sdk,
+  mcpCall: McpCall,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { caller, sessionId, message, state, responses } = mcpCall
   const target = { ...caller, sessionId, onDisconnect: 'abort' } as const
+  const [files, answered]: [AnswerFile[], Set<string>] = [[], new Set()]
+  const run = async (input: { input: string } | { decisions: Record<string, Decision> }) =>
+    read(await host.runs.start({ ...target, ...input }), mcpCall, files)
   try {
-    let answer = await run(await host.runs.start({ ...target, input: mcpCall.message }), mcpCall)
-    while (answer.status === 'suspended' && decide !== undefined && !mcpCall.signal.aborted) {
+    let answer = state === undefined ? await run({ input: message }) : undefined
+    while (answer === undefined || answer.status === 'suspended') {
+      const questions = await openQuestions(host, mcpCall)
+      if (answer === undefined && questions.size === 0)
+        throw requestError('approval.used', 'The calls of this `requestState` have already been decided.')
       const decisions: Record<string, Decision> = {}
-      for (const call of await pendingForReader(host, caller, sessionId, answer.pending))
-        decisions[call.callId] = await decide(call)
-      answer = await run(await host.runs.start({ ...target, decisions }), mcpCall)
+      for (const [key, question] of questions) {
+        const isAnswerable = isShown(question, state) || !question.approves
+        if (!isAnswerable || answered.has(key)) continue
+        const decision = decisionOf(question, sdk.inputResponse(responses, key))
+        if (decision === undefined) continue
+        answered.add(key)
+        decisions[question.call.callId] = decision
+      }
+      const isDecided = Object.keys(decisions).length > 0 && !mcpCall.signal.aborted
+      if (isDecided) answer = await run({ decisions })
+      else if (questions.size > 0) return await inputRequired(host, sdk, mcpCall, questions)
+      else break
     }
-    return toToolResult(answer)
+    return toToolResult(answer as Answer, files)
   } catch (error) {
-    const { code, message } = problemOf(error, host.clock.now())
+    const { code, message: reason } = problemOf(error, host.clock.now())
     host.logger.warn('A call of an agent by MCP has failed.', { code })
-    return errorResult(message, { sessionId, status: 'failed', code })
+    return errorResult(reason, { sessionId, status: 'failed', code })
   }
 }
 
-interface ToolResult {
-  [field: string]: unknown
-  content: { type: 'text'; text: string }[]
-  structuredContent: Record<string, unknown>
-  isError?: true
+async function openQuestions(host: CallHost, { caller, sessionId, capabilities }: McpCall) {
+  if (capabilities === undefined) return new Map<string, Question>()
+  return questionsOf(await requirePendingCalls(host, caller, sessionId), capabilities)
 }
 
-async function run(handle: RunHandle, { signal, progress }: McpCall): Promise<Answer> {
-  const progressDone = reportProgress(handle, progress, signal).catch(() => {})
+async function inputRequired(
+  host: CallHost,
+  sdk: Sdk,
+  { sessionId, stateScope }: McpCall,
+  questions: ReadonlyMap<string, Question>,
+): Promise<InputRequiredResult> {
+  const shown = [...questions.values()].map(identityOf)
+  return sdk.inputRequired({
+    inputRequests: Object.fromEntries([...questions].map(([key, { request }]) => [key, request])),
+    requestState: await sealState(host, stateScope, { sessionId, shown }),
+  })
+}
+
+/** An approval counts only for a call that the client has seen. */
+function isShown(question: Question, state: RequestState | undefined): boolean {
+  return state?.shown.includes(identityOf(question)) === true
+}
+
+function identityOf({ call: { token, callId } }: Question): string {
+  return token ?? callId
+}
+
+async function read(handle: RunHandle, { signal, progress }: McpCall, files: AnswerFile[]): Promise<Answer> {
+  const reported = report(handle, { signal, progress, files }).catch(() => {})
   const answer = await awaitAnswer(handle, signal)
-  await progressDone
+  await reported
   return answer
 }
 
-async function reportProgress(
+/** Reports the progress of a run, and collects the files of its answer. */
+async function report(
   handle: RunHandle,
-  progress: (message: string) => void,
-  signal: AbortSignal,
+  { signal, progress, files }: Pick<McpCall, 'signal' | 'progress'> & { files: AnswerFile[] },
 ): Promise<void> {
   const entries = handle.entries(signal)
+  let stepStart = files.length
   for (let entry = await entries.next(); entry !== undefined; entry = await entries.next()) {
-    const { event } = entry
-    if (event.type === 'step:start') progress(`Step ${(event as { stepIndex: number }).stepIndex + 1}`)
-    if (event.type === 'tool:start') progress(`Tool ${(event as { name: string }).name}`)
+    const event = entry.event as { type: string; path?: unknown; reasoning?: boolean } & AnswerFile
+    if (event.type === 'step:start') progress(`Step ${(entry.event as { stepIndex: number }).stepIndex + 1}`)
+    if (event.type === 'tool:start') progress(`Tool ${(entry.event as { name: string }).name}`)
+    if (event.path !== undefined) continue
+    if (event.type === 'step:start') stepStart = files.length
+    if (event.type === 'model:reset') files.length = stepStart
+    if (event.type === 'file' && event.reasoning !== true) files.push(event)
   }
-}
-
-function toToolResult(answer: Answer): ToolResult {
-  const { sessionId, status, finishReason, text, reason, code, pending } = answer
-  const structured = {
-    sessionId,
-    status,
-    ...(typeof code === 'string' && { code }),
-    ...(finishReason && { finishReason }),
-  }
-  if (status === 'completed' || status === 'stopped')
-    return { content: [{ type: 'text', text }], structuredContent: structured }
-  if (status === 'suspended') {
-    const names = pending.map(({ name }) => name).join(', ')
-    return errorResult(`${text}\nA person is to decide first about: ${names}.`.trim(), structured)
-  }
-  const message = blockedProblem(answer)?.message ?? (typeof reason === 'string' ? reason : `The run was ${status}.`)
-  return errorResult(message, structured)
-}
-
-function errorResult(text: string, structuredContent: Record<string, unknown>): ToolResult {
-  return { content: [{ type: 'text', text }], structuredContent, isError: true }
 }

@@ -1,8 +1,11 @@
-import type { Decision, PendingCall } from '@allium/core'
+import type { AlliumError } from '@allium/core'
+import type { ServerContext } from '@modelcontextprotocol/server'
 import { toolName } from '../host/agent-names.ts'
-import type { Access, RunControl, StoreReader } from '../host/host.ts'
+import type { Access, RunControl, Seals, StoreReader } from '../host/host.ts'
+import { withTrace } from '../http/trace.ts'
 import { canUse, resolveCaller } from '../request/caller.ts'
-import { callAgent } from './call.ts'
+import { callAgent, type McpCall } from './call.ts'
+import { openState, stateScope } from './request-state.ts'
 import type { Sdk } from './sdk.ts'
 
 /** The HTTP request and the principal behind an MCP request. */
@@ -11,42 +14,62 @@ export interface McpRequest {
   readonly principal: unknown
 }
 
-/** Returns an MCP server with a tool for each agent that the caller may use. */
-export function mcpServer(host: Access & StoreReader & RunControl, { Server, types }: Sdk, elicitation: boolean) {
-  const server = new Server({ name: 'allium', version: '1' }, { capabilities: { tools: {} } })
+export type McpHost = Access & StoreReader & RunControl & Seals
 
-  server.setRequestHandler(types.ListToolsRequestSchema, async (_, extra) => {
-    const { principal } = mcpRequestIn(extra)
+/** For a minute, because `canUse` may change its mind. */
+const cached = { ttlMs: 60_000, cacheScope: 'private' } as const
+
+/** Returns an MCP server with a tool for each agent that the caller may use. */
+export function mcpServer(host: McpHost, sdk: Sdk, elicitation: boolean) {
+  const server = new sdk.Server(
+    { name: 'allium', version: '1' },
+    {
+      capabilities: { tools: {} },
+      cacheHints: { 'tools/list': cached, 'server/discover': cached },
+      // For clients with MCP sessions. Each round needs an answer of a person.
+      inputRequired: { maxRounds: 100, roundTimeoutMs: 300_000 },
+    },
+  )
+
+  server.setRequestHandler('tools/list', async (_, context) => {
+    const { principal } = mcpRequestIn(context)
     const tools = []
     for (const name of host.agents.keys()) if (await canUse(host, principal, name)) tools.push(toolDefinition(name))
     return { tools }
   })
 
-  server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, extra) => {
-    const { request } = mcpRequestIn(extra)
-    const { message, sessionId = `mcp-${crypto.randomUUID()}` } = params.arguments ?? {}
-    if (typeof message !== 'string' || message === '' || typeof sessionId !== 'string')
-      throw new types.McpError(
-        types.ErrorCode.InvalidParams,
-        'The tool takes { message, sessionId? }, which are texts.',
-      )
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const { request } = mcpRequestIn(context)
+    const { mcpReq } = context
+    const { message, sessionId } = argumentsOf(sdk, params.arguments)
     const caller = await resolveCaller(host, request, agentNameOf(host, params.name)).catch((error) => {
-      throw new types.McpError(types.ErrorCode.InvalidParams, (error as Error).message)
+      throw invalidParams(sdk, error as Error)
     })
-    const signal = AbortSignal.any([extra.signal, request.signal])
-    const token = extra._meta?.progressToken
-    let count = 0
-    const progress = (text: string) => {
-      if (token === undefined || signal.aborted) return
-      const notification = { progressToken: token, progress: ++count, message: text }
-      extra.sendNotification({ method: 'notifications/progress', params: notification }).catch(() => {})
+    const scope = await stateScope(caller, params.arguments ?? {})
+    const sealed = mcpReq.requestState<string>()
+    const state =
+      sealed === undefined
+        ? undefined
+        : await openState(host, scope, sealed).catch((error) => {
+            throw invalidParams(sdk, error as Error, { reason: 'invalid_request_state' })
+          })
+    const signal = AbortSignal.any([mcpReq.signal, request.signal])
+    const mcpCall: McpCall = {
+      caller,
+      message,
+      sessionId: state?.sessionId ?? sessionId ?? `mcp-${crypto.randomUUID()}`,
+      state,
+      stateScope: scope,
+      capabilities: elicitation ? server.getClientCapabilities() : undefined,
+      responses: mcpReq.inputResponses,
+      signal,
+      progress: progressOf(context, signal),
     }
-    const canElicit = elicitation && server.getClientCapabilities()?.elicitation !== undefined
-    const options = { relatedRequestId: extra.requestId, signal, timeout: 300_000 }
-    const decide = canElicit
-      ? async (call: PendingCall) => toDecision(call, await server.elicitInput(elicitationOf(call), options))
-      : undefined
-    return callAgent(host, { caller, message, sessionId, signal, progress, decide })
+    let result: Awaited<ReturnType<typeof callAgent>> | undefined
+    await withTrace({ headers: traceHeaders(mcpReq._meta) }, async () => {
+      result = await callAgent(host, sdk, mcpCall)
+    })
+    return result as NonNullable<typeof result>
   })
 
   return server
@@ -57,8 +80,41 @@ export function authOf(mcpRequest: McpRequest) {
   return { token: '', clientId: '', scopes: [], extra: { ...mcpRequest } }
 }
 
-function mcpRequestIn({ authInfo }: { authInfo?: { extra?: Record<string, unknown> } }): McpRequest {
-  return authInfo?.extra as unknown as McpRequest
+function mcpRequestIn({ http }: ServerContext): McpRequest {
+  return http?.authInfo?.extra as unknown as McpRequest
+}
+
+/** Returns the input of the agent: the message, or the arguments as JSON for a client that sends others. */
+function argumentsOf({ ProtocolError, ProtocolErrorCode }: Sdk, args: Record<string, unknown> = {}) {
+  const { sessionId, message = JSON.stringify({ ...args, sessionId: undefined }) } = args
+  if (typeof message === 'string' && message !== '' && (sessionId === undefined || typeof sessionId === 'string'))
+    return { message, sessionId }
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The tool takes { message, sessionId? }, which are texts.')
+}
+
+function invalidParams({ ProtocolError, ProtocolErrorCode }: Sdk, error: Error, data: object = {}): Error {
+  const { code } = error as Partial<AlliumError>
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, { ...data, code })
+}
+
+function progressOf({ mcpReq: { _meta, notify } }: ServerContext, signal: AbortSignal): McpCall['progress'] {
+  const token = _meta?.progressToken
+  let count = 0
+  return (message) => {
+    if (token === undefined || signal.aborted) return
+    const params = { progressToken: token, progress: ++count, message }
+    notify({ method: 'notifications/progress', params }).catch(() => {})
+  }
+}
+
+/** Clients send the trace context in `_meta`, because not every transport has headers. */
+function traceHeaders(meta: Readonly<Record<string, unknown>> = {}): Pick<Headers, 'get'> {
+  return {
+    get: (name) => {
+      const value = meta[name]
+      return typeof value === 'string' ? value : null
+    },
+  }
 }
 
 function agentNameOf({ agents }: Access, tool: string): string {
@@ -75,26 +131,4 @@ function toolDefinition(agent: string) {
       properties: { message: { type: 'string' }, sessionId: { type: 'string' } },
     },
   }
-}
-
-function elicitationOf({ name, args, request }: PendingCall) {
-  return {
-    mode: 'form' as const,
-    message: `${request?.reason ?? `The tool ${name} is waiting for approval.`}\n${name}(${JSON.stringify(args)})`,
-    requestedSchema: {
-      type: 'object' as const,
-      required: ['approve'],
-      properties: { approve: { type: 'boolean' as const, title: `Run ${name} with these arguments` } },
-    },
-  }
-}
-
-/** Denies the call unless the answer is a plain yes. */
-function toDecision(
-  { token }: PendingCall,
-  answer: { action: string; content?: Record<string, unknown> | undefined },
-): Decision {
-  const approved = answer.action === 'accept' && answer.content?.approve === true
-  const decision: Decision = approved ? { approve: true } : { deny: 'The person at the client has refused.' }
-  return token === undefined ? decision : { ...decision, token }
 }

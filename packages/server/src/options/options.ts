@@ -101,7 +101,7 @@ export interface ServerOptions {
   /** Serves AG-UI clients at `/agui`. @default false */
   agui?: boolean | undefined
   /**
-   * Serves agents as MCP tools at `/mcp`; needs `@modelcontextprotocol/sdk`. With `elicitation` the server asks the caller of a tool to
+   * Serves agents as MCP tools at `/mcp`; needs `@modelcontextprotocol/server`. With `elicitation` the server asks the caller of a tool to
    * decide its pending calls, if their client supports that. Without `hosts` it serves only loopback names. @default false
    */
   mcp?: boolean | { readonly elicitation?: boolean | undefined } | undefined
