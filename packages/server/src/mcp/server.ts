@@ -5,6 +5,7 @@ import type { Access, RunControl, Seals, StoreReader } from '../host/host.ts'
 import { withTrace } from '../http/trace.ts'
 import { canUse, resolveCaller } from '../request/caller.ts'
 import { callAgent, type McpCall } from './call.ts'
+import { serveEmptyLists } from './empty-lists.ts'
 import { openState, stateScope } from './request-state.ts'
 import type { Sdk } from './sdk.ts'
 
@@ -24,12 +25,14 @@ export function mcpServer(host: McpHost, sdk: Sdk, elicitation: boolean) {
   const server = new sdk.Server(
     { name: 'allium', version: '1' },
     {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, prompts: {}, resources: {} },
       cacheHints: { 'tools/list': cached, 'server/discover': cached },
       // For clients with MCP sessions. Each round needs an answer of a person.
       inputRequired: { maxRounds: 100, roundTimeoutMs: 300_000 },
     },
   )
+
+  serveEmptyLists(server, sdk)
 
   server.setRequestHandler('tools/list', async (_, context) => {
     const { principal } = mcpRequestIn(context)
