@@ -11,8 +11,15 @@ const elicitation = { capabilities: { elicitation: {} } }
 const yes = { action: 'accept', content: { approve: true } }
 const refusal = { code: -32602, data: { reason: 'invalid_request_state' } }
 
+interface AgentSetup {
+  request?: SuspendRequest
+  name?: string
+  /** The arguments of its calls, in cents. */
+  calls?: number[]
+}
+
 /** An agent whose tool needs an approval, or asks the client. Each run of the tool adds to `runs`. */
-function agentWith(runs: unknown[], request?: SuspendRequest, name = 'agent'): Agent {
+function agentWith(runs: unknown[], { request, name = 'agent', calls = [5] }: AgentSetup = {}): Agent {
   const refund = defineTool({
     name: 'refund',
     description: 'x',
@@ -25,7 +32,8 @@ function agentWith(runs: unknown[], request?: SuspendRequest, name = 'agent'): A
       return 'Refunded.'
     },
   })
-  const model = answering({ toolCalls: [{ name: 'refund', args: { cents: 5 }, callId: 'c1' }] }, 'Done.')
+  const toolCalls = calls.map((cents) => ({ name: 'refund', args: { cents }, callId: `c${cents}` }))
+  const model = answering({ toolCalls }, 'Done.')
   return new Agent({ name, model, tools: [refund], approvals: { secret: 'of approvals' }, logger: silent })
 }
 
@@ -111,6 +119,21 @@ describe('a call of an agent that needs an approval', () => {
     expect([runs.length, result]).toMatchObject([1, { isError: true, structuredContent: { code: 'approval.used' } }])
   })
 
+  it('does not get the answer to another call of its tool, which was decided elsewhere', async () => {
+    const runs: unknown[] = []
+    const url = await served(agentWith(runs, { calls: [5, 9] }))
+    const asked = { name: 'agent', arguments: { message: 'Refund both.', sessionId: 's' } }
+    const { requestState, inputRequests } = await questionsOf(url, asked)
+    expect(Object.keys(inputRequests)).toEqual(['refund', 'refund_2'])
+    const { approvals } = (await (await ask(`${url}/approvals`)).json()) as { approvals: { token: string }[] }
+    const decisions = { c5: { deny: 'No.', token: approvals[0]?.token } }
+    const decided = await ask(`${url}/sessions/s/decisions`, { body: { decisions } })
+    expect(await decided.json()).toMatchObject({ status: 'suspended' })
+    const answer = { ...asked, requestState, inputResponses: { refund: yes } }
+    const { result } = await rpc(url, 'tools/call', answer, elicitation)
+    expect([runs, result?.inputRequests?.refund?.params.message]).toEqual([[], expect.stringContaining('"cents":9')])
+  })
+
   it('stays pending for the other routes if the client cannot ask', async () => {
     const url = await served(agentWith([]))
     const { result } = await rpc(url, 'tools/call', call())
@@ -129,7 +152,7 @@ describe('a requestState is refused', () => {
     ['that is none', () => [call({ requestState: '{"sessionId":"s"}' }), 'acme/ann']],
   ])('%s', async (_, changed) => {
     const runs: unknown[] = []
-    const url = await served({ agent: agentWith(runs), b: agentWith(runs, undefined, 'b') })
+    const url = await served({ agent: agentWith(runs), b: agentWith(runs, { name: 'b' }) })
     const { requestState } = await questionsOf(url)
     const [params, as] = changed(requestState)
     const answer = { ...params, inputResponses: { refund: yes } }
@@ -169,7 +192,7 @@ describe('a tool that asks the client', () => {
 
   it('sends the form of its question, and gets the answer as data', async () => {
     const runs: unknown[] = []
-    const url = await served(agentWith(runs, { question }))
+    const url = await served(agentWith(runs, { request: { question } }))
     const { requestState, inputRequests } = await questionsOf(url)
     const params = { mode: 'form', message: question.message, requestedSchema: schema }
     expect(inputRequests).toEqual({ refund: { method: 'elicitation/create', params } })
@@ -180,7 +203,7 @@ describe('a tool that asks the client', () => {
 
   it('does not run if the person declines', async () => {
     const runs: unknown[] = []
-    const url = await served(agentWith(runs, { question }))
+    const url = await served(agentWith(runs, { request: { question } }))
     const { requestState } = await questionsOf(url)
     const inputResponses = { refund: { action: 'decline' } }
     const { result } = await rpc(url, 'tools/call', call({ requestState, inputResponses }), elicitation)
@@ -189,7 +212,7 @@ describe('a tool that asks the client', () => {
 
   it('may request the roots of the client, which are its data', async () => {
     const runs: unknown[] = []
-    const url = await served(agentWith(runs, { mcp }))
+    const url = await served(agentWith(runs, { request: { mcp } }))
     const asked = { capabilities: { roots: {} } }
     const { result } = await rpc(url, 'tools/call', call(), asked)
     expect(result?.inputRequests).toEqual({ refund: mcp })
@@ -200,7 +223,12 @@ describe('a tool that asks the client', () => {
   })
 
   it('is an error with the capability that the client does not have, if no person can answer instead', async () => {
-    const { status, id, error } = await rpc(await served(agentWith([], { mcp })), 'tools/call', call(), elicitation)
+    const { status, id, error } = await rpc(
+      await served(agentWith([], { request: { mcp } })),
+      'tools/call',
+      call(),
+      elicitation,
+    )
     const data = { requiredCapabilities: { roots: {} } }
     expect([status, id, error]).toMatchObject([400, 7, { code: -32021, data }])
   })

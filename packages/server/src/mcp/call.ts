@@ -36,7 +36,7 @@ export async function callAgent(
   sdk: Sdk,
   mcpCall: McpCall,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { caller, sessionId, message, state, responses } = mcpCall
+  const { caller, sessionId, message, state } = mcpCall
   const target = { ...caller, sessionId, onDisconnect: 'abort' } as const
   const [files, answered]: [AnswerFile[], Set<string>] = [[], new Set()]
   const run = async (input: { input: string } | { decisions: Record<string, Decision> }) =>
@@ -47,17 +47,8 @@ export async function callAgent(
       const questions = await openQuestions(host, mcpCall)
       if (answer === undefined && questions.size === 0)
         throw requestError('approval.used', 'The calls of this `requestState` have already been decided.')
-      const decisions: Record<string, Decision> = {}
-      for (const [key, question] of questions) {
-        const isAnswerable = isShown(question, state) || !question.approves
-        if (!isAnswerable || answered.has(key)) continue
-        const decision = decisionOf(question, sdk.inputResponse(responses, key))
-        if (decision === undefined) continue
-        answered.add(key)
-        decisions[question.call.callId] = decision
-      }
-      const isDecided = Object.keys(decisions).length > 0 && !mcpCall.signal.aborted
-      if (isDecided) answer = await run({ decisions })
+      const decisions = decisionsIn(sdk, mcpCall, questions, answered)
+      if (Object.keys(decisions).length > 0 && !mcpCall.signal.aborted) answer = await run({ decisions })
       else if (questions.size > 0) return await inputRequired(host, sdk, mcpCall, questions)
       else break
     }
@@ -80,16 +71,31 @@ async function inputRequired(
   { sessionId, stateScope }: McpCall,
   questions: ReadonlyMap<string, Question>,
 ): Promise<InputRequiredResult> {
-  const shown = [...questions.values()].map(identityOf)
+  const shown = Object.fromEntries([...questions].map(([key, question]) => [key, identityOf(question)]))
   return sdk.inputRequired({
     inputRequests: Object.fromEntries([...questions].map(([key, { request }]) => [key, request])),
     requestState: await sealState(host, stateScope, { sessionId, shown }),
   })
 }
 
-/** An approval counts only for a call that the client has seen. */
-function isShown(question: Question, state: RequestState | undefined): boolean {
-  return state?.shown.includes(identityOf(question)) === true
+/** Returns the decisions in the answers of the client. Each answer is used once. */
+function decisionsIn(
+  sdk: Sdk,
+  { state, responses }: McpCall,
+  questions: ReadonlyMap<string, Question>,
+  answered: Set<string>,
+): Record<string, Decision> {
+  const decisions: Record<string, Decision> = {}
+  for (const [key, question] of questions) {
+    // An answer is for the call that the client has seen. Data for a tool may come with the first request, an approval never.
+    const isMeant = state === undefined ? !question.approves : state.shown[key] === identityOf(question)
+    if (!isMeant || answered.has(key)) continue
+    const decision = decisionOf(question, sdk.inputResponse(responses, key))
+    if (decision === undefined) continue
+    answered.add(key)
+    decisions[question.call.callId] = decision
+  }
+  return decisions
 }
 
 function identityOf({ call: { token, callId } }: Question): string {

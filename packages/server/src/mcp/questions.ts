@@ -52,8 +52,8 @@ export function decisionOf(
 
 function questionOf(call: PendingCall): Question {
   const { name, args, request: { reason, question, mcp } = {} } = call
-  if (isRecord(question))
-    return { call, approves: false, request: form(String(question.message), question.schema as FormSchema) }
+  if (isRecord(question) && isRecord(question.schema))
+    return { call, approves: false, request: form(String(question.message), question.schema as unknown as FormSchema) }
   if (isRecord(mcp)) return { call, approves: false, request: mcp as unknown as InputRequest }
   const message = `${reason ?? `The tool ${name} is waiting for approval.`}\n${name}(${JSON.stringify(args)})`
   return {

@@ -13,10 +13,12 @@ const headers = {
   accept: optional(text({ max: 4096 })),
   'mcp-session-id': optional(text({ min: 1, max: 256 })),
   'mcp-protocol-version': optional(text({ min: 1, max: 256 })),
+  'mcp-method': optional(text({ max: 256 })),
+  'mcp-name': optional(text({ max: 4096 })),
 }
 const base = { path: '/mcp', answers: { 200: 'Foreign' }, headers, ignoresUnknown: true } as const
 
-/** A request or a notification of JSON-RPC. The SDK parses the rest of it. */
+/** A request or a notification of JSON-RPC. The SDK parses the rest of it, and compares it with the headers. */
 const message = anyObject({
   required: ['jsonrpc', 'method'],
   properties: {

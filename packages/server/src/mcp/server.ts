@@ -1,7 +1,7 @@
-import type { AlliumError } from '@allium/core'
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { toolName } from '../host/agent-names.ts'
 import type { Access, RunControl, Seals, StoreReader } from '../host/host.ts'
+import { type Problem, problemOf } from '../http/problem.ts'
 import { withTrace } from '../http/trace.ts'
 import { canUse, resolveCaller } from '../request/caller.ts'
 import { callAgent, type McpCall } from './call.ts'
@@ -46,7 +46,7 @@ export function mcpServer(host: McpHost, sdk: Sdk, elicitation: boolean) {
     const { mcpReq } = context
     const { message, sessionId } = argumentsOf(sdk, params.arguments)
     const caller = await resolveCaller(host, request, agentNameOf(host, params.name)).catch((error) => {
-      throw invalidParams(sdk, error as Error)
+      throw invalidParams(sdk, problemOf(error, host.clock.now()))
     })
     const scope = await stateScope(caller, params.arguments ?? {})
     const sealed = mcpReq.requestState<string>()
@@ -54,7 +54,7 @@ export function mcpServer(host: McpHost, sdk: Sdk, elicitation: boolean) {
       sealed === undefined
         ? undefined
         : await openState(host, scope, sealed).catch((error) => {
-            throw invalidParams(sdk, error as Error, { reason: 'invalid_request_state' })
+            throw invalidParams(sdk, problemOf(error, host.clock.now()), { reason: 'invalid_request_state' })
           })
     const signal = AbortSignal.any([mcpReq.signal, request.signal])
     const mcpCall: McpCall = {
@@ -95,9 +95,12 @@ function argumentsOf({ ProtocolError, ProtocolErrorCode }: Sdk, args: Record<str
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The tool takes { message, sessionId? }, which are texts.')
 }
 
-function invalidParams({ ProtocolError, ProtocolErrorCode }: Sdk, error: Error, data: object = {}): Error {
-  const { code } = error as Partial<AlliumError>
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, { ...data, code })
+function invalidParams(
+  { ProtocolError, ProtocolErrorCode }: Sdk,
+  { code, message }: Problem,
+  data: object = {},
+): Error {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message, { ...data, code })
 }
 
 function progressOf({ mcpReq: { _meta, notify } }: ServerContext, signal: AbortSignal): McpCall['progress'] {
