@@ -5,8 +5,9 @@ import type { RunControl, Runtime, Seals, StoreReader } from '../host/host.ts'
 import type { CursorScope } from '../http/cursors.ts'
 import { problemOf, requestError } from '../http/problem.ts'
 import type { Caller } from '../request/caller.ts'
-import { type Answer, awaitAnswer, type RunHandle } from '../run/run-handle.ts'
+import type { Answer } from '../run/run-handle.ts'
 import { decisionOf, type Question, questionsOf } from './questions.ts'
+import { readRun } from './read-run.ts'
 import { type RequestState, sealState } from './request-state.ts'
 import { type AnswerFile, errorResult, toToolResult } from './result.ts'
 import type { Sdk } from './sdk.ts'
@@ -40,7 +41,7 @@ export async function callAgent(
   const target = { ...caller, sessionId, onDisconnect: 'abort' } as const
   const [files, answered]: [AnswerFile[], Set<string>] = [[], new Set()]
   const run = async (input: { input: string } | { decisions: Record<string, Decision> }) =>
-    read(await host.runs.start({ ...target, ...input }), mcpCall, files)
+    readRun(await host.runs.start({ ...target, ...input }), mcpCall, files)
   try {
     let answer = state === undefined ? await run({ input: message }) : undefined
     while (answer === undefined || answer.status === 'suspended') {
@@ -100,29 +101,4 @@ function decisionsIn(
 
 function identityOf({ call: { token, callId } }: Question): string {
   return token ?? callId
-}
-
-async function read(handle: RunHandle, { signal, progress }: McpCall, files: AnswerFile[]): Promise<Answer> {
-  const reported = report(handle, { signal, progress, files }).catch(() => {})
-  const answer = await awaitAnswer(handle, signal)
-  await reported
-  return answer
-}
-
-/** Reports the progress of a run, and collects the files of its answer. */
-async function report(
-  handle: RunHandle,
-  { signal, progress, files }: Pick<McpCall, 'signal' | 'progress'> & { files: AnswerFile[] },
-): Promise<void> {
-  const entries = handle.entries(signal)
-  let stepStart = files.length
-  for (let entry = await entries.next(); entry !== undefined; entry = await entries.next()) {
-    const event = entry.event as { type: string; path?: unknown; reasoning?: boolean } & AnswerFile
-    if (event.type === 'step:start') progress(`Step ${(entry.event as { stepIndex: number }).stepIndex + 1}`)
-    if (event.type === 'tool:start') progress(`Tool ${(entry.event as { name: string }).name}`)
-    if (event.path !== undefined) continue
-    if (event.type === 'step:start') stepStart = files.length
-    if (event.type === 'model:reset') files.length = stepStart
-    if (event.type === 'file' && event.reasoning !== true) files.push(event)
-  }
 }

@@ -5,8 +5,9 @@ import { authenticate, type Ctx } from '../request/caller.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { anyObject, optional, text } from '../request/schema.ts'
+import { authOf } from './mcp-request.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
-import { authOf, mcpServer } from './server.ts'
+import { mcpServer } from './server.ts'
 import { createMcpSessions, type McpSessions } from './sessions.ts'
 
 const headers = {

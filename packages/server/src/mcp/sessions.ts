@@ -4,8 +4,10 @@ import type { Permit } from '../http/fair-share.ts'
 import { requestError } from '../http/problem.ts'
 import type { ServedAgent } from '../options/options.ts'
 import { ownerOf } from '../request/caller.ts'
+import { authOf, type McpRequest } from './mcp-request.ts'
 import type { Sdk } from './sdk.ts'
-import { authOf, type McpHost, type McpRequest, mcpServer } from './server.ts'
+import { mcpServer } from './server.ts'
+import type { McpHost } from './tool-call.ts'
 
 type Transport = InstanceType<Sdk['WebStandardStreamableHTTPServerTransport']>
 

@@ -16,6 +16,7 @@ interface CallOptions {
 }
 
 interface ToolResult {
+  [field: string]: unknown
   content?: unknown
   structuredContent?: unknown
   isError?: unknown
