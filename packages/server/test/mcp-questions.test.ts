@@ -1,9 +1,10 @@
-import { Agent, defineTool, type SuspendRequest } from '@allium/core'
+import { Agent, type AgentOptions, defineTool, type SuspendRequest } from '@allium/core'
 import { memoryStore } from '@allium/store'
+import { sqlite } from '@allium/store-sqlite'
 import { manualClock } from '@allium/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ServerOptions } from '../src/index.ts'
-import { ask, listen, silent } from './kit.ts'
+import { ask, fileOf, kinds, listen, silent } from './kit.ts'
 import { answering } from './mcp/answering.ts'
 import { type Answer, rpc } from './mcp/rpc.ts'
 
@@ -16,10 +17,11 @@ interface AgentSetup {
   name?: string
   /** The arguments of its calls, in cents. */
   calls?: number[]
+  approvals?: AgentOptions['approvals']
 }
 
 /** An agent whose tool needs an approval, or asks the client. Each run of the tool adds to `runs`. */
-function agentWith(runs: unknown[], { request, name = 'agent', calls = [5] }: AgentSetup = {}): Agent {
+function agentWith(runs: unknown[], { request, name = 'agent', calls = [5], approvals = {} }: AgentSetup = {}): Agent {
   const refund = defineTool({
     name: 'refund',
     description: 'x',
@@ -34,7 +36,14 @@ function agentWith(runs: unknown[], { request, name = 'agent', calls = [5] }: Ag
   })
   const toolCalls = calls.map((cents) => ({ name: 'refund', args: { cents }, callId: `c${cents}` }))
   const model = answering({ toolCalls }, 'Done.')
-  return new Agent({ name, model, tools: [refund], approvals: { secret: 'of approvals' }, logger: silent })
+  return new Agent({
+    name,
+    version: '1',
+    model,
+    tools: [refund],
+    approvals: { secret: 'of approvals', ...approvals },
+    logger: silent,
+  })
 }
 
 async function served(agents: Agent | Record<string, Agent>, options: Partial<ServerOptions> = {}) {
@@ -52,12 +61,18 @@ async function questionsOf(url: string, params: object = call()) {
 }
 
 describe('a call of an agent that needs an approval', () => {
-  it('is approved at another server with the same store and secret', async () => {
+  it('is approved at another server with the same secret and database', async () => {
     const runs: unknown[] = []
-    const sessions = memoryStore()
+    const file = fileOf()
+    const open = () => {
+      const store = sqlite(file)
+      onTestFinished(() => store.close())
+      return store
+    }
+    const { sessions } = open()
     const { requestState, inputRequests } = await questionsOf(await served(agentWith(runs), { sessions }))
     expect(inputRequests.refund?.params.message).toContain('refund({"cents":5})')
-    const other = await served(agentWith(runs), { sessions })
+    const other = await served(agentWith(runs), { sessions: open().sessions })
     const { result } = await rpc(
       other,
       'tools/call',
@@ -132,6 +147,21 @@ describe('a call of an agent that needs an approval', () => {
     const answer = { ...asked, requestState, inputResponses: { refund: yes } }
     const { result } = await rpc(url, 'tools/call', answer, elicitation)
     expect([runs, result?.inputRequests?.refund?.params.message]).toEqual([[], expect.stringContaining('"cents":9')])
+  })
+
+  it('is no question for a caller who may not approve it', async () => {
+    const approvals = { canApprove: (principal: unknown) => (principal as { userId: string }).userId === 'bob' }
+    const url = await served(agentWith([], { approvals }))
+    const { result } = await rpc(url, 'tools/call', call(), elicitation)
+    expect(result).toMatchObject({ isError: true, structuredContent: { status: 'suspended' } })
+  })
+
+  it.each(kinds)('is approved in runs %s', async (_, listenTo) => {
+    const runs: unknown[] = []
+    const { url } = await listenTo(agentWith(runs), { mcp: { elicitation: true } })
+    const { requestState } = await questionsOf(url)
+    await rpc(url, 'tools/call', call({ requestState, inputResponses: { refund: yes } }), elicitation)
+    expect(runs).toEqual([{ cents: 5 }])
   })
 
   it('stays pending for the other routes if the client cannot ask', async () => {

@@ -72,7 +72,7 @@ async function inputRequired(
   { sessionId, stateScope }: McpCall,
   questions: ReadonlyMap<string, Question>,
 ): Promise<InputRequiredResult> {
-  const shown = Object.fromEntries([...questions].map(([key, question]) => [key, identityOf(question)]))
+  const shown = Object.fromEntries([...questions].map(([key, question]) => [key, question.call.token]))
   return sdk.inputRequired({
     inputRequests: Object.fromEntries([...questions].map(([key, { request }]) => [key, request])),
     requestState: await sealState(host, stateScope, { sessionId, shown }),
@@ -89,7 +89,7 @@ function decisionsIn(
   const decisions: Record<string, Decision> = {}
   for (const [key, question] of questions) {
     // An answer is for the call that the client has seen. Data for a tool may come with the first request, an approval never.
-    const isMeant = state === undefined ? !question.approves : state.shown[key] === identityOf(question)
+    const isMeant = state === undefined ? !question.approves : state.shown[key] === question.call.token
     if (!isMeant || answered.has(key)) continue
     const decision = decisionOf(question, sdk.inputResponse(responses, key))
     if (decision === undefined) continue
@@ -97,8 +97,4 @@ function decisionsIn(
     decisions[question.call.callId] = decision
   }
   return decisions
-}
-
-function identityOf({ call: { token, callId } }: Question): string {
-  return token ?? callId
 }

@@ -19,7 +19,8 @@ export function questionsOf(
   pending: readonly PendingCall[],
   capabilities: ClientCapabilities = {},
 ): ReadonlyMap<string, Question> {
-  const all = pending.flatMap((call) => (call.client === true ? [] : [questionOf(call)]))
+  // The client of MCP cannot run calls of client tools. Calls without a token are those that only others may approve.
+  const all = pending.filter(({ client, token }) => client !== true && token !== undefined).map(questionOf)
   const answerable = all.filter(({ request }) => canAnswer(capabilities, request))
   const asked =
     answerable.length > 0 ? answerable : all.filter(({ request }) => request.method !== 'elicitation/create')
@@ -38,7 +39,7 @@ export function decisionOf(
   { call: { token }, request, approves }: Question,
   answer: ReturnType<Sdk['inputResponse']>,
 ): Decision | undefined {
-  const withToken = (decision: Decision): Decision => (token === undefined ? decision : { ...decision, token })
+  const withToken = (decision: Decision): Decision => ({ ...decision, token })
   if (answer.kind === 'sampling' && request.method === 'sampling/createMessage')
     return withToken({ approve: true, data: answer.result })
   if (answer.kind === 'roots' && request.method === 'roots/list')

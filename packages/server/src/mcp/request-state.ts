@@ -7,8 +7,8 @@ import type { Caller } from '../request/caller.ts'
 /** What the server has to know of a call whose questions the client answers in its next request. */
 export interface RequestState {
   readonly sessionId: string
-  /** The pending calls of the questions, by their keys: the tokens, or the ids of calls that only others may approve. */
-  readonly shown: Readonly<Record<string, string>>
+  /** The tokens of the pending calls, by the keys of the questions about them. */
+  readonly shown: Readonly<Record<string, string | undefined>>
 }
 
 /** Milliseconds for which the client can answer. */
