@@ -183,12 +183,12 @@ async function protocolsOf(host: Host): Promise<ProtocolRoutes[]> {
     protocols.push({ perAgent: (serve) => aguiRoutes(serve, host) })
   }
   if (openai === true) {
-    // Another entry of this package, because few servers have these routes.
+    // Another entry of this package, like that of MCP, because few servers have these routes.
     const { openaiRoutes } = await import('@allium/server/openai')
     protocols.push({ shared: (serve) => openaiRoutes(serve, host) })
   }
   if (mcp !== undefined && mcp !== false) {
-    const { mcpRoutes } = await import('../mcp/routes.ts')
+    const { mcpRoutes } = await import('@allium/server/mcp')
     protocols.push({ shared: (serve) => mcpRoutes(serve, host, mcp !== true && mcp.elicitation === true) })
   }
   return protocols

@@ -91,7 +91,7 @@ export interface Host extends Access, Stores, RunControl, Limits, Seals {
  * | OpenAI chat completions | openai/routes.ts | openaiRoutes | Access, Stores, RunControl, Limits, Seals |
  * | OpenAI responses | openai/response-routes.ts | responseRoutes | Access, Stores, RunControl, Limits, Seals |
  * | AG-UI | agui/routes.ts | aguiRoutes | Access, Stores, RunControl, Limits, Seals |
- * | MCP | mcp/routes.ts | mcpRoutes | Access, StoreReader, RunControl, Limits |
+ * | MCP | mcp/routes.ts | mcpRoutes | Access, StoreReader, RunControl, Limits, Seals |
  * | the inspector | inspect/routes.ts | inspectRoutes | Access, Stores, RunReader, Limits, Seals |
  * | of these, the list of the sessions of a tenant | inspect/routes.ts | listRoutes | StoreReader, Seals |
  * | of these, the content of a session | inspect/routes.ts | contentRoutes | StoreReader, Limits |

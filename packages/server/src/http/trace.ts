@@ -6,7 +6,10 @@ let loaded: Promise<Otel | undefined> | undefined
  * Handles a request within the trace that its `traceparent` names: https://www.w3.org/TR/trace-context/. Layers that trace find it if
  * the application has OpenTelemetry with a context manager. An active span, as from HTTP instrumentation, takes precedence.
  */
-export async function withTrace(request: Request, answer: () => Promise<void>): Promise<void> {
+export async function withTrace(
+  request: { readonly headers: Pick<Headers, 'get'> },
+  answer: () => Promise<void>,
+): Promise<void> {
   const parent = parentOf(request.headers.get('traceparent'))
   const otel = parent && (await (loaded ??= load()))
   if (parent === undefined || otel === undefined || otel.trace.getActiveSpan() !== undefined) return answer()

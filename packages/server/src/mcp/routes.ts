@@ -1,21 +1,25 @@
-import type { Access, Limits, RunControl, StoreReader } from '../host/host.ts'
+import type { McpHttpHandler } from '@modelcontextprotocol/server'
+import type { Access, Limits, RunControl, Seals, StoreReader } from '../host/host.ts'
 import { type Problem, requestError } from '../http/problem.ts'
 import { authenticate, type Ctx } from '../request/caller.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { anyObject, optional, text } from '../request/schema.ts'
-import { loadSdk } from './sdk.ts'
-import { authOf, mcpServer } from './server.ts'
+import { authOf } from './mcp-request.ts'
+import { loadSdk, type Sdk } from './sdk.ts'
+import { mcpServer } from './server.ts'
 import { createMcpSessions, type McpSessions } from './sessions.ts'
 
 const headers = {
   accept: optional(text({ max: 4096 })),
   'mcp-session-id': optional(text({ min: 1, max: 256 })),
   'mcp-protocol-version': optional(text({ min: 1, max: 256 })),
+  'mcp-method': optional(text({ max: 256 })),
+  'mcp-name': optional(text({ max: 4096 })),
 }
 const base = { path: '/mcp', answers: { 200: 'Foreign' }, headers, ignoresUnknown: true } as const
 
-/** A request or a notification of JSON-RPC. The SDK parses the rest of it. */
+/** A request or a notification of JSON-RPC. The SDK parses the rest of it, and compares it with the headers. */
 const message = anyObject({
   required: ['jsonrpc', 'method'],
   properties: {
@@ -32,19 +36,28 @@ const routes = {
   delete: route({ ...base, method: 'delete', summary: 'End an MCP session' }),
 }
 
-/** Adds the route of MCP over streamable HTTP: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports */
-export function mcpRoutes(serve: Serve, host: Access & StoreReader & RunControl & Limits, elicitation: boolean): void {
+/**
+ * Adds the route of MCP over streamable HTTP, in the revisions since 2026-07-28, in which each request is independent, and in the earlier
+ * ones: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+ */
+export function mcpRoutes(
+  serve: Serve,
+  host: Access & StoreReader & RunControl & Limits & Seals,
+  elicitation: boolean,
+): void {
+  let loaded: { readonly sdk: Sdk; readonly handler: McpHttpHandler } | undefined
   let sessions: McpSessions | undefined
 
   serve(routes.post, async (c, read) => {
     const mcpRequest = await mcpRequestOf(c)
     const { body } = await read()
-    const sdk = await loadSdk()
-    if (elicitation) return inSession(mcpRequest, body)
-    const server = mcpServer(host, sdk, false)
-    const transport = new sdk.Transport({ keepAliveMs: host.heartbeat })
-    await server.connect(transport as never)
-    return transport.handleRequest(c.req.raw, { parsedBody: body, authInfo: authOf(mcpRequest) })
+    answerWithId(c, body.id)
+    const { sdk, handler } = await load()
+    const isLegacy = await sdk.isLegacyRequest(mcpRequest.request, body)
+    if (isLegacy && elicitation) return inSession(mcpRequest, body)
+    // The SDK would hold a stream open that never says anything, because agents do not change.
+    if (!isLegacy && body.method === 'subscriptions/listen') return methodNotFound(body.id)
+    return handler.fetch(mcpRequest.request, { parsedBody: body, authInfo: authOf(mcpRequest) })
   })
 
   // Without MCP sessions there is nothing to read or to end.
@@ -55,11 +68,18 @@ export function mcpRoutes(serve: Serve, host: Access & StoreReader & RunControl 
       return inSession(mcpRequest, undefined)
     })
 
+  async function load() {
+    if (loaded !== undefined) return loaded
+    const sdk = await loadSdk()
+    const factory = () => mcpServer(host, sdk, elicitation)
+    return (loaded ??= { sdk, handler: sdk.createMcpHandler(factory, { keepAliveMs: host.heartbeat }) })
+  }
+
   async function inSession(
     mcpRequest: Awaited<ReturnType<typeof mcpRequestOf>>,
     body: unknown,
   ): Promise<Response | Problem> {
-    sessions ??= createMcpSessions(host, await loadSdk())
+    sessions ??= createMcpSessions(host, (await load()).sdk)
     return sessions.handle(mcpRequest, body)
   }
 
@@ -67,6 +87,18 @@ export function mcpRoutes(serve: Serve, host: Access & StoreReader & RunControl 
     checkHost(host, c.req.raw)
     return { principal: await authenticate(host, c.req.raw), request: c.req.raw }
   }
+}
+
+/** Puts the id of the request into the errors of the server, too. */
+function answerWithId(c: Ctx, id: unknown): void {
+  if (typeof id !== 'string' && typeof id !== 'number') return
+  const format = c.get('shape')
+  c.set('shape', (problem, requestId) => ({ ...format(problem, requestId), id }))
+}
+
+function methodNotFound(id: unknown): Response {
+  const error = { code: -32_601, message: 'Method not found' }
+  return Response.json({ jsonrpc: '2.0', id: id ?? null, error }, { status: 404 })
 }
 
 /** Without `hosts`, only loopback names are served: another site could point its domain at this server's address (DNS rebinding). */

@@ -1,68 +1,39 @@
-import type { Decision, PendingCall } from '@allium/core'
 import { toolName } from '../host/agent-names.ts'
-import type { Access, RunControl, StoreReader } from '../host/host.ts'
-import { canUse, resolveCaller } from '../request/caller.ts'
-import { callAgent } from './call.ts'
+import { canUse } from '../request/caller.ts'
+import { serveEmptyLists } from './empty-lists.ts'
+import { mcpRequestIn } from './mcp-request.ts'
 import type { Sdk } from './sdk.ts'
+import { callTool, type McpHost } from './tool-call.ts'
 
-/** The HTTP request and the principal behind an MCP request. */
-export interface McpRequest {
-  readonly request: Request
-  readonly principal: unknown
-}
+/** For a minute, because `canUse` may change its mind. */
+const cached = { ttlMs: 60_000, cacheScope: 'private' } as const
 
 /** Returns an MCP server with a tool for each agent that the caller may use. */
-export function mcpServer(host: Access & StoreReader & RunControl, { Server, types }: Sdk, elicitation: boolean) {
-  const server = new Server({ name: 'allium', version: '1' }, { capabilities: { tools: {} } })
+export function mcpServer(host: McpHost, sdk: Sdk, elicitation: boolean) {
+  const server = new sdk.Server(
+    { name: 'allium', version: '1' },
+    {
+      capabilities: { tools: {}, prompts: {}, resources: {} },
+      cacheHints: { 'tools/list': cached, 'server/discover': cached },
+      // For clients with MCP sessions. Each round needs an answer of a person.
+      inputRequired: { maxRounds: 100, roundTimeoutMs: 300_000 },
+    },
+  )
 
-  server.setRequestHandler(types.ListToolsRequestSchema, async (_, extra) => {
-    const { principal } = mcpRequestIn(extra)
+  serveEmptyLists(server, sdk)
+
+  server.setRequestHandler('tools/list', async (_, context) => {
+    const { principal } = mcpRequestIn(context)
     const tools = []
     for (const name of host.agents.keys()) if (await canUse(host, principal, name)) tools.push(toolDefinition(name))
     return { tools }
   })
 
-  server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, extra) => {
-    const { request } = mcpRequestIn(extra)
-    const { message, sessionId = `mcp-${crypto.randomUUID()}` } = params.arguments ?? {}
-    if (typeof message !== 'string' || message === '' || typeof sessionId !== 'string')
-      throw new types.McpError(
-        types.ErrorCode.InvalidParams,
-        'The tool takes { message, sessionId? }, which are texts.',
-      )
-    const caller = await resolveCaller(host, request, agentNameOf(host, params.name)).catch((error) => {
-      throw new types.McpError(types.ErrorCode.InvalidParams, (error as Error).message)
-    })
-    const signal = AbortSignal.any([extra.signal, request.signal])
-    const token = extra._meta?.progressToken
-    let count = 0
-    const progress = (text: string) => {
-      if (token === undefined || signal.aborted) return
-      const notification = { progressToken: token, progress: ++count, message: text }
-      extra.sendNotification({ method: 'notifications/progress', params: notification }).catch(() => {})
-    }
-    const canElicit = elicitation && server.getClientCapabilities()?.elicitation !== undefined
-    const options = { relatedRequestId: extra.requestId, signal, timeout: 300_000 }
-    const decide = canElicit
-      ? async (call: PendingCall) => toDecision(call, await server.elicitInput(elicitationOf(call), options))
-      : undefined
-    return callAgent(host, { caller, message, sessionId, signal, progress, decide })
-  })
+  server.setRequestHandler('tools/call', (request, context) =>
+    callTool(host, sdk, request, context, elicitation ? server.getClientCapabilities() : undefined),
+  )
 
   return server
-}
-
-/** Passes a request to the handlers as the SDK's auth info, which needs a token: it is empty. */
-export function authOf(mcpRequest: McpRequest) {
-  return { token: '', clientId: '', scopes: [], extra: { ...mcpRequest } }
-}
-
-function mcpRequestIn({ authInfo }: { authInfo?: { extra?: Record<string, unknown> } }): McpRequest {
-  return authInfo?.extra as unknown as McpRequest
-}
-
-function agentNameOf({ agents }: Access, tool: string): string {
-  return [...agents.keys()].find((name) => toolName(name) === tool) ?? tool
 }
 
 function toolDefinition(agent: string) {
@@ -75,26 +46,4 @@ function toolDefinition(agent: string) {
       properties: { message: { type: 'string' }, sessionId: { type: 'string' } },
     },
   }
-}
-
-function elicitationOf({ name, args, request }: PendingCall) {
-  return {
-    mode: 'form' as const,
-    message: `${request?.reason ?? `The tool ${name} is waiting for approval.`}\n${name}(${JSON.stringify(args)})`,
-    requestedSchema: {
-      type: 'object' as const,
-      required: ['approve'],
-      properties: { approve: { type: 'boolean' as const, title: `Run ${name} with these arguments` } },
-    },
-  }
-}
-
-/** Denies the call unless the answer is a plain yes. */
-function toDecision(
-  { token }: PendingCall,
-  answer: { action: string; content?: Record<string, unknown> | undefined },
-): Decision {
-  const approved = answer.action === 'accept' && answer.content?.approve === true
-  const decision: Decision = approved ? { approve: true } : { deny: 'The person at the client has refused.' }
-  return token === undefined ? decision : { ...decision, token }
 }

@@ -1,13 +1,15 @@
 import type { SessionKey } from '@allium/core'
-import type { Access, Limits, RunControl, StoreReader } from '../host/host.ts'
+import type { Limits } from '../host/host.ts'
 import type { Permit } from '../http/fair-share.ts'
 import { requestError } from '../http/problem.ts'
 import type { ServedAgent } from '../options/options.ts'
 import { ownerOf } from '../request/caller.ts'
+import { authOf, type McpRequest } from './mcp-request.ts'
 import type { Sdk } from './sdk.ts'
-import { authOf, type McpRequest, mcpServer } from './server.ts'
+import { mcpServer } from './server.ts'
+import type { McpHost } from './tool-call.ts'
 
-type Transport = InstanceType<Sdk['Transport']>
+type Transport = InstanceType<Sdk['WebStandardStreamableHTTPServerTransport']>
 
 /** MCP sessions, in which the server can send requests to the client. */
 export interface McpSessions {
@@ -25,7 +27,7 @@ interface McpSession {
 const idleTimeout = 30 * 60_000
 
 /** Returns the MCP sessions of this process. Each belongs to the user who opened it. */
-export function createMcpSessions(host: Access & StoreReader & RunControl & Limits, sdk: Sdk): McpSessions {
+export function createMcpSessions(host: McpHost & Limits, sdk: Sdk): McpSessions {
   const sessions = new Map<string, McpSession>()
 
   async function openSession(owner: Owner, mcpRequest: McpRequest, body: unknown): Promise<Response> {
@@ -34,7 +36,7 @@ export function createMcpSessions(host: Access & StoreReader & RunControl & Limi
     const permit = host.shares.mcpSessions.acquire(owner, () =>
       sessionId === undefined ? void transport.close() : closeSession(sessionId),
     )
-    const transport: Transport = new sdk.Transport({
+    const transport: Transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       onsessioninitialized: (id) => {
         sessionId = id
@@ -44,7 +46,7 @@ export function createMcpSessions(host: Access & StoreReader & RunControl & Limi
       keepAliveMs: host.heartbeat,
     })
     try {
-      await mcpServer(host, sdk, true).connect(transport as never)
+      await mcpServer(host, sdk, true).connect(transport)
       return await forward(transport, mcpRequest, body)
     } finally {
       // A request that opened no session holds no permit.

@@ -93,16 +93,16 @@ export interface ServerOptions {
   /** Serves clients of OpenAI's API under `/v1`. @default false */
   openai?: boolean | undefined
   /**
-   * Encrypts the cursors of lists. Also seals the calls of client tools for clients of OpenAI's API that send their own history. At
-   * least 16 random characters, the same in all processes.
-   * @default none: a cursor is valid in the process that made it, and client tools of such clients are rejected
+   * Encrypts the cursors of lists and the states of MCP calls with questions. Also seals the calls of client tools for clients of
+   * OpenAI's API that send their own history. At least 16 random characters, the same in all processes.
+   * @default none: a cursor or state is valid in the process that made it, and client tools of such clients are rejected
    */
   secret?: string | undefined
   /** Serves AG-UI clients at `/agui`. @default false */
   agui?: boolean | undefined
   /**
-   * Serves agents as MCP tools at `/mcp`; needs `@modelcontextprotocol/sdk`. With `elicitation` the server asks the caller of a tool to
-   * decide its pending calls, if their client supports that. Without `hosts` it serves only loopback names. @default false
+   * Serves agents as MCP tools at `/mcp`; needs `@modelcontextprotocol/server`. With `elicitation` the server asks the caller of a tool to
+   * decide its pending calls and to answer the questions of its tools, if their client supports that. Without `hosts` it serves only loopback names. @default false
    */
   mcp?: boolean | { readonly elicitation?: boolean | undefined } | undefined
   /**

@@ -102,7 +102,7 @@ function bundled(): [folder: string, program: string] {
     outfile: program,
     ...{ bundle: true, platform: 'node', format: 'esm', conditions: ['@allium/source'] },
     alias: { libsql },
-    external: [libsql, '@modelcontextprotocol/sdk', '@opentelemetry/api'],
+    external: [libsql, '@modelcontextprotocol/server', '@opentelemetry/api'],
   })
   return [folder, program]
 }

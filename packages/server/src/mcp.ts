@@ -1,0 +1,2 @@
+// Loaded by `server()` with the option `mcp`. Not for applications.
+export { mcpRoutes } from './mcp/routes.ts'
