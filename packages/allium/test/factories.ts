@@ -14,6 +14,7 @@ const others = [
   'model.memoryKeyValue',
   'model.objectStream',
   'observe.auditFile',
+  'observe.recordEvaluation',
   'observe.verify',
 ]
 

@@ -81,10 +81,10 @@ describe('each wrong order of the docs', () => {
       '"in" is outside "out". Register "out" first, then "in", or repeated attempts go uncounted.',
     )
     expect(mend('(innermost)')).toBe(
-      '"in" is outside "out". "out" is innermost, and so inside it wherever it is registered: declare "in" innermost too, behind it, or "out" not, or repeated attempts go uncounted.',
+      '"in" is outside "out". "out" is innermost: declare "in" innermost too, behind it, or repeated attempts go uncounted.',
     )
     expect(mend('(turn)')).toBe(
-      '"in" is outside "out". It hooks turn, which holds model: let "out" hook turn too and register it first, then "in", or the cache keeps raw text.',
+      '"in" is outside "out". It hooks turn, which holds model: let "out" hook turn too. Register "out" first, then "in", or the cache keeps raw text.',
     )
   })
 })
@@ -139,9 +139,7 @@ describe('the order check', () => {
   it('finds what is wrong in one scope alone, whichever', () => {
     const redact = layer('redact', 'redacts', { innermost: true, turn: pass })
     const log = layer('log', 'observes', { turn: pass })
-    expect(check(redact, log)[0]?.message).toContain(
-      '"redact" is innermost, and so inside it wherever it is registered',
-    )
+    expect(check(redact, log)[0]?.message).toContain('"redact" is innermost: declare')
     const cache = layer('cache', 'caches', { ...inTurn, tool: pass })
     const policy = layer('policy', 'authorizes', { ...inTurn, tool: pass, innermost: true })
     expect(check(policy, cache)[0]?.message).toContain('"policy" is innermost')

@@ -13,7 +13,7 @@ export { isRecorded, physicalCallsOf } from './model/scope/context.ts'
 export { inject } from './ports/capability.ts'
 export { aroundRun, aroundStep, isAnonymous, pendingCalls, provideTurns } from './session/scope/context.ts'
 export type { DisplayText } from './stream/transforms.ts'
-export { type ApprovalRequest, approvalRequestOf, approverOf, recipientsOf } from './tool/scope/context.ts'
+export { type ApprovalRequest, approvalRequestOf, approverOf, callerOf, recipientsOf } from './tool/scope/context.ts'
 export {
   isInherited,
   isReplaying,

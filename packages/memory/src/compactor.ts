@@ -55,6 +55,7 @@ export class Compactor {
     const { view, strategy } = conversation.isTooLong(before)
       ? await this.#compact({ ctx, next, attempt }, conversation, before)
       : { view: before }
+    ctx.metadata['memory:compacted'] = view !== emptyView
     if (view === emptyView) return next()
     if (strategy !== undefined) {
       const sizes = { before: conversation.sizeThrough(before), after: conversation.sizeThrough(view) }

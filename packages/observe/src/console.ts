@@ -66,12 +66,12 @@ export function consoleLayer(options: ConsoleOptions = {}): TypedMiddleware<{}> 
       })
     },
     tool(ctx, next) {
-      const call = `  tool ${oneLine(ctx.tool.name)}`
-      const failed = `  ✖ ${call.trim()}`
-      print(() => `${call}  ${cut(JSON.stringify(ctx.args))}`)
+      const call = `tool ${oneLine(ctx.tool.name)}`
+      const failed = `  ✖ ${call}`
+      print(() => `  ${call}  ${cut(JSON.stringify(ctx.args))}`)
       return printEnd(ctx, next, {
         onResult: (result, ms) =>
-          `${result.isError === true ? failed : call}  ${ms}  ${result.status}  ${cut(describeResult(result))}`,
+          `${result.isError === true ? failed : `  ${call}`}  ${ms}  ${result.status}  ${cut(describeResult(result))}`,
         failed,
       })
     },

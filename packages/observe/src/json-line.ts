@@ -1,9 +1,9 @@
 import { unsafe } from './one-line.ts'
-import { toPlainData } from './plain-data.ts'
+import { plainJson } from './plain-data.ts'
 
 /** Returns any value as one line of JSON. It cannot break the line or control a terminal, and parses back to the same value. */
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(toPlainData(value)).replace(unsafe, escaped)
+  return plainJson(value).replace(unsafe, escaped)
 }
 
 function escaped(char: string): string {

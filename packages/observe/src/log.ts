@@ -4,12 +4,14 @@ import {
   option,
   type RunStatus,
   type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   textOf,
 } from '@allium/core'
 import { isResumed } from '@allium/core/context'
-import { errorFields, logCall, modelCall, toolCall } from './log-call.ts'
+import { errorFields, type LoggedCall, logCall, modelCall, toolCall } from './log-call.ts'
 import { type LogLevel, type LogMoment, type LogTarget, logWriter, type WriteLog } from './log-writer.ts'
+import { Reporters } from './reporters.ts'
 import { stopwatch } from './stopwatch.ts'
 
 export interface LogOptions {
@@ -37,12 +39,14 @@ const readOptions = layerOptions<LogOptions>('observe:log', {
   maxLength: option.number({ from: 1 }),
 })
 
+const reporters = new Reporters<WriteLog>()
+
 /**
  * Logs the beginning and end of turns, model calls and tool calls.
  *
  * Use it in production; `observe.console` is for development. Each record has tenant, user, agent, session and turn. Replayed parts of a
  * restarted run are marked with `replayed: true`. Texts stay on one line, and credentials in them are hidden. Errors of the logger are
- * ignored.
+ * ignored. If a sub-agent has the layer, too, with the same logger, its calls are logged once.
  *
  * @example
  * agent.use(observe.log({ logger: pino() }))
@@ -50,17 +54,19 @@ const readOptions = layerOptions<LogOptions>('observe:log', {
 export function log(options: LogOptions): TypedMiddleware<{}> {
   const { content = false, as = 'observe:log', ...writerOptions } = readOptions(options)
   const write = logWriter(writerOptions)
+  const around = <R>(ctx: TurnView, call: LoggedCall<R>, next: () => Promise<R>) =>
+    reporters.forTurn(ctx, options.logger, write) === write ? logCall(ctx, write, call, next) : next()
 
   return defineMiddleware({
     name: as,
-    order: { is: ['observes'] },
+    order: { is: ['observes', 'reports'] },
     inherit: true,
     async turn(ctx, next) {
       logTurn(ctx, write, content)
       await next()
     },
-    model: (ctx, next) => logCall(ctx, write, modelCall(ctx, content), next),
-    tool: (ctx, next) => logCall(ctx, write, toolCall(ctx, content), next),
+    model: (ctx, next) => around(ctx, modelCall(ctx, content), next),
+    tool: (ctx, next) => around(ctx, toolCall(ctx, content), next),
   })
 }
 

@@ -1,23 +1,29 @@
-import type { Message, ModelContext, ToolContext, TurnView } from '@allium/core'
+import type { ModelContext, ToolContext, TurnView } from '@allium/core'
 import type { OnionChange, TracedScope } from './onion-turn.ts'
-import { toPlainData } from './plain-data.ts'
+import { plainJson } from './plain-data.ts'
 
 /** The input of a call as a layer receives it. Fields are compared by value only if they are different objects. */
-export type InputSnapshot = ReadonlyMap<OnionChange['field'], unknown>
+export type InputSnapshot = { readonly [Field in OnionChange['field']]?: unknown }
 
-/** Does not read the turn's messages, because that would copy the history. */
+/**
+ * Does not read the turn's messages, because that would copy the history. Reads the plan, because the context belongs to another layer and
+ * would record a read of the input by that layer.
+ */
 export function takeInputSnapshot(scope: TracedScope, ctx: TurnView): InputSnapshot {
-  if (scope === 'turn') return new Map<OnionChange['field'], unknown>(Object.entries(turnFields(ctx)) as never)
-  if (scope === 'tool') return new Map([['args', json((ctx as ToolContext).args)]])
+  if (scope === 'turn') {
+    const { input, maxSteps } = ctx.plan
+    return { input: [...input], maxSteps }
+  }
+  if (scope === 'tool') return { args: json((ctx as ToolContext).args) }
   const { model, request } = ctx as ModelContext
   const { messages, tools, settings, toolChoice, responseFormat } = request
-  return new Map(Object.entries({ model, messages, tools, settings, toolChoice, responseFormat }) as never)
+  return { model, messages, tools, settings, toolChoice, responseFormat }
 }
 
 export function changesIn(before: InputSnapshot, after: InputSnapshot): OnionChange[] {
   const changes: OnionChange[] = []
-  for (const [field, now] of after) {
-    const previous = before.get(field)
+  for (const field of Object.keys(after) as OnionChange['field'][]) {
+    const [previous, now] = [before[field], after[field]]
     if (previous === now || (!hasOtherLength(previous, now) && json(previous) === json(now))) continue
     const note = noteOn(field, previous, now)
     changes.push({ field, ...(note !== undefined && { note }) })
@@ -28,11 +34,6 @@ export function changesIn(before: InputSnapshot, after: InputSnapshot): OnionCha
 /** A list of another length differs. To compare a long history as JSON would take longer than most layers. */
 function hasOtherLength(previous: unknown, now: unknown): boolean {
   return Array.isArray(previous) && Array.isArray(now) && previous.length !== now.length
-}
-
-/** Reads the plan, because the context belongs to another layer and would record a read of the input by that layer. */
-function turnFields({ plan }: TurnView): { input: readonly Message[]; maxSteps: number } {
-  return { input: [...plan.input], maxSteps: plan.maxSteps }
 }
 
 /** Returns how much changed, without any content. */
@@ -50,5 +51,5 @@ function keysThatDiffer(previous: object, now: object): string[] {
 }
 
 function json(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(toPlainData(value))
+  return typeof value === 'string' ? value : plainJson(value)
 }

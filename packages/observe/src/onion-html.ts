@@ -37,9 +37,9 @@ function* rowsOf(span: OnionSpan, total: number, depth: number, outer?: OnionSpa
   const { scope, subject, layer, core, start, duration, self, decision, changed = [], children } = span
   const call =
     scope === outer?.scope ? '' : `<i>${asText(subject === undefined || core ? scope : `${scope} ${subject}`)}</i> `
-  const name = `${call}<b${core ? ' class="core"' : ''}>${asText(layer)}</b>`
+  const name = core ? `${call}${asText(layer)}` : `${call}<b>${asText(layer)}</b>`
   const notes = changed.flatMap(({ field, note }) => (note === undefined ? [] : [`${field} ${note}`])).join(', ')
-  const decisionCell = `<span class="${weights[decision]}"${notes === '' ? '' : ` title="${asText(notes)}"`}>${asText(decisionText(span))}</span>`
+  const decisionCell = `<span class="${weights[decision]}" title="${asText(notes)}">${asText(decisionText(span))}</span>`
   const percentOf = (ms: number) => (total > 0 ? Math.min(100, Math.max(0, (100 * ms) / total)) : 0).toFixed(2)
   const bar = `<div class="bar ${weights[decision]}" style="margin-left:${percentOf(start)}%;width:${percentOf(duration)}%"></div>`
   yield `<tr><td style="padding-left:${8 + 16 * Math.min(depth, 40)}px">${name}</td><td class="time">${inMs(self)}</td><td>${decisionCell}</td><td class="when">${bar}</td></tr>`
@@ -51,15 +51,13 @@ const style = `
 body { font: 14px/1.5 system-ui, sans-serif; margin: 2rem; max-width: 90rem }
 h1 { font-size: 1.2rem }
 table { border-collapse: collapse; width: 100% }
-th { text-align: left; font-weight: 500; opacity: .6; white-space: nowrap }
+th { text-align: left; font-weight: 500; opacity: .6 }
 th, td { padding: 2px 8px; border-bottom: 1px solid #8883; vertical-align: top }
-i { font-style: normal; opacity: .6 }
-.core { font-weight: 400 }
+i { opacity: .6 }
 .time { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .when { width: 40%; min-width: 12rem }
-.bar { height: .8em; margin-top: .35em; min-width: 2px; background: #8a8f98 }
-.bar.changed { background: #c98a1b } .bar.stopped { background: #c9372c }
-span.passed { opacity: .6 } span.changed { color: #a66d00 } span.stopped { color: #c9372c }
+.bar { height: .8em; margin-top: .35em; min-width: 2px; background: currentColor }
+.passed { opacity: .6 } .changed { color: #b37400 } .stopped { color: #c9372c }
 `
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }

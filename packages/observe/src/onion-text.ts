@@ -20,7 +20,7 @@ export type OnionTextKind = 'heading' | 'branch' | 'call' | 'layer' | 'core' | '
 
 /** Returns a turn as a tree: each layer with its self time and its decision, in columns. */
 export function turnToText(turnId: string, turn: OnionTurn | undefined, options: OnionTextOptions = {}): string {
-  checkOptions(options, optionKeys, 'explain()', 'options.invalid')
+  checkOptions(options, optionKeys, 'toText()', 'options.invalid')
   const { width = 90, paint = (text) => text } = options
   if (turn === undefined) return unknownTurn(turnId)
   const rows = [...rowsOf(turn.root, '', '')]

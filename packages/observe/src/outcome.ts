@@ -1,4 +1,5 @@
 import type { TracedScope } from './onion-turn.ts'
+import { plainJson } from './plain-data.ts'
 
 /** The outcome of a call, as far as spans compare and record it. */
 export interface Outcome {
@@ -19,23 +20,18 @@ export function outcomeOf(scope: TracedScope, ctx: { output?: unknown }, value: 
 }
 
 function answer(value: unknown): Outcome['contents'] {
-  if (typeof value === 'string') return { text: value, toolCalls: json([]) }
+  if (typeof value === 'string') return { text: value, toolCalls: plainJson([]) }
   const { text = '', toolCalls = [] } = (value ?? {}) as { text?: string; toolCalls?: Record<string, unknown>[] }
-  return { text, toolCalls: json(toolCalls.map(({ callId, name, args }) => [callId, name, args])) }
+  return { text, toolCalls: plainJson(toolCalls.map(({ callId, name, args }) => [callId, name, args])) }
 }
 
 function toolOutcome(value: unknown): Outcome {
-  if (typeof value === 'string') return { contents: { result: json([value, false]) } }
+  if (typeof value === 'string') return { contents: { result: plainJson([value, false]) } }
   const { content, isError, status } = (value ?? {}) as { content?: unknown; isError?: boolean; status?: string }
-  const contents = { result: json([content, isError === true]) }
+  const contents = { result: plainJson([content, isError === true]) }
   if (status === 'suspended') return { contents, ended: { decision: 'suspended' } }
   if (status !== 'denied') return { contents }
   return { contents, ended: { decision: 'denied', ...(typeof content === 'string' && { why: content }) } }
-}
-
-/** Serializes to JSON, with only the length of binary data. */
-function json(value: unknown): string {
-  return JSON.stringify(value, (_, part) => (ArrayBuffer.isView(part) ? `${part.byteLength} bytes` : part))
 }
 
 /** Returns the parts that differ. */

@@ -14,7 +14,7 @@ export interface PinoLogOptions extends Omit<LogOptions, 'logger'> {
 }
 
 /**
- * `observe.log` with pino. It logs to standard output unless a logger is passed.
+ * `observe.log` with pino. It logs to standard output unless a logger is passed. Layers with the same level and destination share a logger.
  *
  * @example
  * import { log } from '@allium/observe/pino'
@@ -26,5 +26,15 @@ export function log({
   logger,
   ...options
 }: PinoLogOptions = {}): TypedMiddleware<{}> {
-  return logTo({ logger: logger ?? pino({ level }, pino.destination(destination === 'stderr' ? 2 : 1)), ...options })
+  return logTo({ logger: logger ?? sharedLogger(level, destination === 'stderr' ? 2 : 1), ...options })
+}
+
+/** By level and file descriptor. Agents share loggers, so that a sub-agent that has the layer, too, is logged once. */
+const loggers = new Map<string, Logger>()
+
+function sharedLogger(level: Level, fd: 1 | 2): Logger {
+  const key = `${level}:${fd}`
+  const logger = loggers.get(key) ?? pino({ level }, pino.destination(fd))
+  loggers.set(key, logger)
+  return logger
 }

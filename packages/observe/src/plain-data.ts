@@ -14,6 +14,11 @@ export function toPlainData(value: unknown, options: PlainOptions = {}): unknown
   return copyOf(value, options, [])
 }
 
+/** Returns any value as JSON. Equal values have equal texts, and binary data has only its length. Never throws. */
+export function plainJson(value: unknown): string {
+  return JSON.stringify(toPlainData(value))
+}
+
 /** Returns plain data as JSON with sorted object keys, so that equal values have equal texts. */
 export function canonicalJson(plain: unknown): string {
   return JSON.stringify(plain, (_, inner) =>
@@ -69,15 +74,16 @@ function membersOf(value: object, options: PlainOptions, path: readonly object[]
     const items = Array.from(value as Iterable<unknown>).slice(0, options.maxItems)
     return items.map((item) => copyOf(item, options, path))
   }
-  const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value).slice(0, options.maxItems)) {
-    if (options.isHidden?.(key) === true) setField(copy, textOf(key, options), '[hidden]')
-    else {
-      const inner = (value as Record<string, unknown>)[key]
-      if (inner !== undefined) setField(copy, textOf(key, options), copyOf(inner, options, path))
-    }
-  }
-  return copy
+  // Reads no hidden field, and creates also a key that would reach the prototype.
+  return Object.fromEntries(
+    Object.keys(value)
+      .slice(0, options.maxItems)
+      .flatMap((key) => {
+        const isHidden = options.isHidden?.(key) === true
+        const field = isHidden ? '[hidden]' : (value as Record<string, unknown>)[key]
+        return field === undefined ? [] : [[textOf(key, options), isHidden ? field : copyOf(field, options, path)]]
+      }),
+  )
 }
 
 function urlText(url: URL, { isHidden }: PlainOptions): string {
@@ -86,12 +92,6 @@ function urlText(url: URL, { isHidden }: PlainOptions): string {
   const copy = new URL(url)
   for (const name of names) copy.searchParams.set(name, '[hidden]')
   return copy.href
-}
-
-/** Also sets a key that would reach the prototype. */
-function setField(copy: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') copy[key] = value
-  else Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 function textOf(text: string, { text: mapText }: PlainOptions): string {

@@ -1,6 +1,5 @@
-import { ownerOf, type TurnView, tenantOf } from '@allium/core'
+import type { TurnView } from '@allium/core'
 import { rootTurnIdOf } from '@allium/core/context'
-import { ignoreErrors } from './ignore-errors.ts'
 
 /** The actor and the location, which are the same in all records of a call. */
 export interface RunLocation {
@@ -14,14 +13,12 @@ export interface RunLocation {
 }
 
 export function runLocation(ctx: TurnView): RunLocation {
-  const { principal, sessionId, turnId, agent } = ctx
+  const { sessionKey, sessionId, turnId, agent } = ctx
+  const { tenant, owner } = sessionKey
   const rootTurnId = rootTurnIdOf(ctx)
-  // An observer must not fail the run. If the agent sets `owner`, a principal may have anything as its user.
-  const user = ignoreErrors(() => ownerOf(principal))
-  const tenant = tenantOf(principal)
   return {
-    ...(tenant !== undefined && { tenant }),
-    ...(user !== undefined && { user }),
+    ...(tenant !== '' && { tenant }),
+    ...(owner !== '' && { user: owner }),
     agent: agent.name,
     session: sessionId,
     turn: turnId,

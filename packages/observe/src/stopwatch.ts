@@ -12,11 +12,9 @@ export function firstChunkOf(
   ctx: Pick<ModelContext, 'onChunk'>,
   elapsed: () => number | undefined,
 ): () => number | undefined {
-  let hasStarted = false
   let firstChunk: number | undefined
   ctx.onChunk(() => {
-    if (!hasStarted) firstChunk = elapsed()
-    hasStarted = true
+    firstChunk ??= elapsed()
   })
   return () => firstChunk
 }

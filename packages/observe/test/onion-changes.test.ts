@@ -236,7 +236,7 @@ describe('observe.onion: the page', () => {
     expect(html).toContain('<h1>Turn 1 of the session &quot;s&quot;, completed after 40.0 ms</h1>')
     expect(html).toContain('<li>&quot;brief&quot; changed the messages (1 → 2) of the model call.</li>')
     expect(html).toContain('<b>waits</b></td><td class="time">10.0 ms</td>')
-    expect(html).toContain('<b class="core">scripted/model</b></td><td class="time">30.0 ms</td>')
+    expect(html).toContain('>scripted/model</td><td class="time">30.0 ms</td>')
     expect(html).toContain('style="margin-left:25.00%;width:75.00%"')
   })
 

@@ -1,4 +1,4 @@
-import type { ScopeName } from '@allium/core'
+import type { Inspection, ScopeName } from '@allium/core'
 import { type Finding, type Layer, type OrderRules, scopeNames } from '@allium/core/internal'
 
 interface Rule {
@@ -19,12 +19,15 @@ const rules: readonly Rule[] = [
   { outer: 'caches', inner: 'meters', reason: 'or a hit is charged' },
   { outer: 'caches', inner: 'repairs', reason: 'or invalid answers are kept' },
   { outer: 'mutates', inner: 'authorizes', reason: 'or other arguments run than were authorised' },
-  { outer: 'authorizes', inner: 'caches', reason: 'or a cached result gets round the policy', scope: 'tool' },
-  { outer: 'limits', inner: 'caches', reason: 'or hits do not count against the limit', severity: 'warn' },
+  { outer: 'authorizes', inner: 'caches', reason: 'or a hit gets round the policy', scope: 'tool' },
+  { outer: 'limits', inner: 'caches', reason: 'or hits go uncounted', severity: 'warn' },
   { outer: 'blocks', inner: 'retries', reason: 'or each attempt is checked again', severity: 'warn' },
 ]
 
-/** The rules for the order of layers, which core checks: those of the table, and the `inside` and `outside` of each layer. */
+/**
+ * The rules for the order of layers, which core checks: those of the table, and the `inside` and `outside` of each layer. Layers that
+ * sub-agents have, too, are reported if they count only once.
+ */
 export const orderRules: OrderRules = (layers) => {
   const placed = layers.map((layer, position) => ({
     layer,
@@ -32,7 +35,26 @@ export const orderRules: OrderRules = (layers) => {
     depths: depthsOf(layer, position, layers.length),
   }))
   const known = byWord(placed)
-  return placed.flatMap((one) => neighbours(one, known).flatMap((other) => checkPair(one, other)))
+  const wrong = placed.flatMap((one) => neighbours(one, known).flatMap((other) => checkPair(one, other)))
+  return [...wrong, ...reportedOnce(layers)]
+}
+
+/** Finds layers of sub-agents that report what a layer of this agent reports, too. They count once. */
+function reportedOnce(layers: readonly Layer[]): Finding[] {
+  return layers
+    .flatMap(({ spec }) => spec.tools ?? [])
+    .flatMap(({ agent }) => (agent as Partial<Inspectable> | undefined)?.inspect?.().layers ?? [])
+    .filter(({ name, order }) => order.is?.includes('reports') && layers.some((outer) => outer.name === name))
+    .map(({ name }) => ({
+      severity: 'warn',
+      layers: [name],
+      message: `A sub-agent has "${name}", too. It counts once.`,
+    }))
+}
+
+/** An agent. Tools refer to theirs as an object. */
+interface Inspectable {
+  inspect(): Inspection
 }
 
 /** A layer with its depth in each scope that it hooks. */
@@ -150,8 +172,9 @@ function fix(outer: Placed, inner: Placed): string {
   const [a, b] = [outer.layer, inner.layer]
   const wrong = sharedScopes(outer, inner).find((scope) => isBefore(inner, outer, scope))
   if (wrong !== undefined && isMoved(scopeNames[wrong]) && a.spec.innermost === true && b.spec.innermost !== true)
-    return `"${a.name}" is innermost, and so inside it wherever it is registered: declare "${b.name}" innermost too, behind it, or "${a.name}" not`
-  if (wrong !== undefined) return `Register "${a.name}" first, then "${b.name}"`
+    return `"${a.name}" is innermost: declare "${b.name}" innermost too, behind it`
+  const register = `Register "${a.name}" first, then "${b.name}"`
+  if (wrong !== undefined) return register
   const [scopeOfA, scopeOfB] = [scopeNames[outermost(outer)], scopeNames[outermost(inner)]]
-  return `It hooks ${scopeOfB}, which holds ${scopeOfA}: let "${a.name}" hook ${scopeOfB} too and register it first, then "${b.name}"`
+  return `It hooks ${scopeOfB}, which holds ${scopeOfA}: let "${a.name}" hook ${scopeOfB} too. ${register}`
 }

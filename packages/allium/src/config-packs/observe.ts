@@ -7,6 +7,8 @@ import type { PinoLogOptions } from '@allium/observe/pino'
 import { z } from 'zod'
 import { as, count, ms, names, prices, text } from './values.ts'
 
+const conventions = z.enum(['latest', '1.45'])
+
 export const observePacks: Packs = {
   'observe.console': {
     create: observe.console,
@@ -26,13 +28,22 @@ export const observePacks: Packs = {
   },
   'observe.metrics': {
     create: async (options: MetricsOptions) => (await openTelemetry()).metrics(options),
-    options: z.strictObject({ as }),
+    options: z.strictObject({ names: conventions.optional(), as }),
   },
   'observe.onion': { create: observe.onion, options: z.strictObject({ maxTurns: count.optional(), as }) },
   'observe.tools': { create: observe.tools, options: z.strictObject({ as }) },
   'observe.trace': {
     create: async (options: TraceOptions) => (await openTelemetry()).trace(options),
-    options: z.strictObject({ content: z.boolean().optional(), as }),
+    options: z.strictObject({
+      content: z.boolean().optional(),
+      toolDefinitions: z.boolean().optional(),
+      identity: z.boolean().optional(),
+      cost: z
+        .union([z.boolean(), z.strictObject({ prices: prices.optional(), attribute: text.optional() })])
+        .optional(),
+      names: conventions.optional(),
+      as,
+    }),
   },
   'observe.usage': {
     create: observe.usage,

@@ -82,7 +82,7 @@ export async function world() {
       measured.reset()
       await meters.forceFlush()
       const all = measured.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
-      const durations = all.find(({ descriptor }) => descriptor.name === 'gen_ai.client.operation.duration')
+      const durations = all.find(({ descriptor }) => descriptor.name === 'gen_ai.client.inference.duration')
       return (durations?.dataPoints ?? []).reduce((sum, { value }) => sum + (value as Histogram).count, 0)
     },
     async verified() {

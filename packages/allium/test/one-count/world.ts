@@ -1,7 +1,7 @@
 import { Agent, type AnyTool, type Usable, type Usage } from '@allium/core'
 import { type Ledger, memoryLedger } from '@allium/store'
 import { memoryJournal } from '@allium/store/journal'
-import type { Histogram, Meter } from '@opentelemetry/api'
+import type { Counter, Histogram, Meter } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { CaseClock } from '../../../core/test/explore/clock.ts'
 import * as guard from '../../src/guard.ts'
@@ -107,10 +107,12 @@ function slow(ledger: Ledger, clock: CaseClock): Ledger {
 
 /** A meter that adds up tokens. */
 function counting(seen: { input: number; output: number }): Meter {
-  const createHistogram = (name: string): Pick<Histogram, 'record'> => ({
-    record(value, attributes) {
-      if (name === 'gen_ai.client.token.usage') seen[attributes?.['gen_ai.token.type'] as 'input' | 'output'] += value
+  const counter = (name: string): Pick<Counter, 'add'> => ({
+    add(value) {
+      if (name === 'gen_ai.client.inference.usage.input_tokens') seen.input += value
+      if (name === 'gen_ai.client.inference.usage.output_tokens') seen.output += value
     },
   })
-  return { createHistogram } as Meter
+  const histogram: Pick<Histogram, 'record'> = { record() {} }
+  return { createCounter: counter, createHistogram: () => histogram } as Partial<Meter> as Meter
 }

@@ -64,7 +64,8 @@ const readOptions = layerOptions<AuditOptions>('observe:audit', {
  * Records turns, model calls, and tool calls with their decisions in a hash chain, in which `verify` detects every change.
  *
  * Use it for compliance, and to see what an agent did for a user. Register it inside layers that redact and outside layers that decide.
- * A tool call is recorded before it runs. Calls of a sub-agent are recorded with those of its parent.
+ * A tool call is recorded before it runs. Calls of a sub-agent are recorded with those of its parent, and only there if it has the layer,
+ * too, with the same sink.
  *
  * @example
  * agent.use(observe.audit({ sink: 'audit.jsonl' }))
@@ -73,12 +74,12 @@ export function audit(given: AuditOptions): Audit {
   const options = readOptions(given)
   const { as = 'observe:audit' } = options
   if ('secret' in options && options.secret === undefined)
-    throw misconfigured(as, 'has a secret that is undefined. Is its variable set? To sign nothing, omit it.')
+    throw misconfigured(as, 'has an undefined secret. Is its variable set? To sign nothing, omit it.')
   const trail = new AuditTrail(as, options)
 
   const layer = defineMiddleware({
     name: as,
-    order: { is: ['persists'] },
+    order: { is: ['persists', 'reports'] },
     inherit: true,
     options: recordsEnds((run) => trail.appendGivenUp(run)),
     async agent(ctx, next) {
@@ -86,7 +87,7 @@ export function audit(given: AuditOptions): Audit {
       await trail.close(ctx.clock)
     },
     async turn(ctx, next) {
-      await beginTurn(ctx, trail)
+      if (trail.reports(ctx)) await beginTurn(ctx, trail)
       await next()
     },
     model: (ctx, next) => trail.around(ctx, modelCall(ctx), next),

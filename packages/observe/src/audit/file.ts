@@ -149,7 +149,6 @@ async function read(file: AuditFileHandle, start: number, end: number): Promise<
 /** Loaded at run time, so that the package works in runtimes without files. */
 function nodeFs(): AuditFs {
   const fs = globalThis.process?.getBuiltinModule?.('node:fs/promises')
-  if (fs === undefined)
-    throw new TypeError('This runtime has no file system. Pass a sink of your own, or an fs to auditFile().')
+  if (fs === undefined) throw new TypeError('This runtime has no file system. Pass a sink, or an fs to auditFile().')
   return fs as unknown as AuditFs // its overloads are wider
 }

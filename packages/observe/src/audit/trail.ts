@@ -1,5 +1,6 @@
 import { AbortError, type Clock, followSignal, messageOf, sessionKeyOf, type TurnView } from '@allium/core'
 import { decisionOfError as endOf } from '../failure.ts'
+import { Reporters } from '../reporters.ts'
 import { runLocation } from '../run-location.ts'
 import type { AuditHead } from './chain.ts'
 import { Chains } from './chains.ts'
@@ -32,10 +33,13 @@ export interface AuditedCall<Result> {
   end(result: Result): AuditFields
 }
 
+const reporters = new Reporters<AuditTrail>()
+
 /** Writes what happens in the turns of a layer to its chains. */
 export class AuditTrail {
   readonly #layer: string
   readonly #digest: Digest
+  readonly #sink: AuditSinkInput
   /** The layer opened the file itself. */
   readonly #file: AuditFile | undefined
   readonly #chains: Chains
@@ -45,6 +49,7 @@ export class AuditTrail {
 
   constructor(layer: string, { sink, secret, content = false, onError = 'block', timeout = 5000 }: TrailOptions) {
     this.#layer = layer
+    this.#sink = sink
     this.#digest = digestWith(secret)
     this.#file = typeof sink === 'string' ? auditFile(sink) : undefined
     this.#chains = new Chains(this.#file ?? sink, this.#digest)
@@ -67,12 +72,18 @@ export class AuditTrail {
     await this.#file?.close().catch(() => {})
   }
 
+  /** Whether the records of this turn are this layer's, and not those of an outer layer with the same sink. */
+  reports(ctx: TurnView): boolean {
+    return reporters.forTurn(ctx, this.#sink, this) === this
+  }
+
   /** Records a call before it runs and after it, however it ends. */
   async around<Result>(
     ctx: TurnView,
     { what, id, begin, end }: AuditedCall<Result>,
     next: () => Promise<Result>,
   ): Promise<Result> {
+    if (!this.reports(ctx)) return next()
     const key = Object.values(id).join(':')
     const type = `${what}:end`
     await this.record(ctx, { type: `${what}:start`, ...id, ...begin }, key)

@@ -51,7 +51,7 @@ export async function verify(source: AuditSource, options: VerifyOptions = {}): 
   checkOptions(options, optionKeys, 'verify()', 'options.invalid')
   const { head, after = { seq: 0, hash: genesis }, secret } = options
   const digest = digestWith(secret)
-  let previous = { seq: after.seq, hash: after.hash }
+  let previous: AuditHead = after
   let records = 0
   const invalidAt = (reason: AuditFault): Verification => ({
     ok: false,

@@ -3,24 +3,34 @@ import type { Context, Span } from '@opentelemetry/api'
 import { decisionOfError } from '../failure.ts'
 import { ignoreErrors } from '../ignore-errors.ts'
 import { watchCall } from '../watch-call.ts'
-import { alliumNames } from './names.ts'
+import { alliumNames, type Values } from './conventions.ts'
 import { setSpanError } from './span-error.ts'
-import { type OpenSpan, replayAttributes, runInSpan, type SpanStart, type TurnSpans } from './turn-spans.ts'
+import {
+  type OpenSpan,
+  replayAttributes,
+  runInSpan,
+  type SpanSettings,
+  type SpanStart,
+  type TurnSpans,
+} from './turn-spans.ts'
 
 /** The span of a call, from before the provider or the tool runs until it has ended. */
 export abstract class CallSpan<Result> implements OpenSpan {
   readonly span: Span
   readonly context: Context
-  /** Whether content is recorded. */
-  protected readonly content: boolean
+  protected readonly settings: SpanSettings
   readonly #ctx: TurnView
+  readonly #turns: TurnSpans
+  readonly #start: SpanStart
 
   constructor(ctx: TurnView, turns: TurnSpans, start: SpanStart) {
     const { span, context } = turns.startCall(ctx, start)
     this.span = span
     this.context = context
-    this.content = turns.content
+    this.settings = turns.settings
     this.#ctx = ctx
+    this.#turns = turns
+    this.#start = start
   }
 
   /** Records the result of the call. */
@@ -30,11 +40,17 @@ export abstract class CallSpan<Result> implements OpenSpan {
   failed(error: unknown): void {
     const status = decisionOfError(error)
     this.span.setAttribute(alliumNames.status, status)
-    if (status === 'failed') setSpanError(this.span, error, this.content)
+    if (status === 'failed') setSpanError(this.span, error, this.settings)
   }
 
-  end(): void {
+  /** Ends the span, later if a price has to be found. */
+  end(): Promise<void> | undefined {
     this.span.setAttributes(replayAttributes(this.#ctx)).end()
+    return undefined
+  }
+
+  protected set(values: Values): void {
+    this.#turns.set(this, this.#start.span, values)
   }
 }
 
@@ -48,6 +64,7 @@ export async function traceCall<Result>(start: () => CallSpan<Result>, next: () 
       onError: (error) => span?.failed(error),
     })
   } finally {
-    ignoreErrors(() => span?.end())
+    const ending = ignoreErrors(() => span?.end())
+    if (ending !== undefined) await ending.catch(() => {})
   }
 }

@@ -1,38 +1,52 @@
-import type { Message, ModelResponse, Part, ToolContext, ToolResult } from '@allium/core'
-import type { Attributes } from '@opentelemetry/api'
-import { toPlainData } from '../plain-data.ts'
-import { finishReasonOf } from './call-attributes.ts'
-import { names } from './names.ts'
+import type { Message, ModelResponse, Part, ToolContext, ToolDef, ToolResult } from '@allium/core'
+import { plainJson } from '../plain-data.ts'
+import { finishReasonOf } from './call-values.ts'
+import type { Values } from './conventions.ts'
+import type { PartNames } from './names.ts'
 
 /** Returns the content as JSON in the form of the conventions. */
-export function inputContent(messages: readonly Message[]): Attributes {
-  const instructions = messages.filter(({ role }) => role === 'system').flatMap(partsOf)
+export function inputContent(messages: readonly Message[], names: PartNames): Values {
+  const instructions = messages.filter(({ role }) => role === 'system').flatMap((message) => partsOf(message, names))
   const rest = messages.filter(({ role }) => role !== 'system')
   return {
-    ...(instructions.length > 0 && { [names.instructions]: json(instructions) }),
-    [names.inputMessages]: json(rest.map((message) => ({ role: message.role, parts: partsOf(message) }))),
+    instructions: instructions.length > 0 ? plainJson(instructions) : undefined,
+    inputMessages: plainJson(rest.map((message) => ({ role: message.role, parts: partsOf(message, names) }))),
   }
 }
 
-export function outputContent({ message, finishReason }: ModelResponse): Attributes {
-  const outputMessage = { role: 'assistant', parts: partsOf(message), finish_reason: finishReasonOf(finishReason) }
-  return { [names.outputMessages]: json([outputMessage]) }
+export function outputContent({ message, finishReason }: ModelResponse, names: PartNames): Values {
+  const parts = partsOf(message, names)
+  return { outputMessages: plainJson([{ role: 'assistant', parts, finish_reason: finishReasonOf(finishReason) }]) }
 }
 
-export function argumentsContent({ args }: ToolContext): Attributes {
-  return { [names.toolArguments]: json(args) }
+export function definitionsContent(tools: readonly ToolDef[]): Values {
+  if (tools.length === 0) return {}
+  return {
+    toolDefinitions: plainJson(
+      tools.map(({ name, description, jsonSchema }) => ({
+        type: 'function',
+        name,
+        description,
+        parameters: jsonSchema,
+      })),
+    ),
+  }
 }
 
-export function resultContent({ content }: ToolResult): Attributes {
-  return { [names.toolResult]: typeof content === 'string' ? content : json(content) }
+export function argumentsContent({ args }: ToolContext): Values {
+  return { toolArguments: plainJson(args) }
 }
 
-function partsOf({ content }: Message): object[] {
+export function resultContent({ content }: ToolResult): Values {
+  return { toolResult: typeof content === 'string' ? content : plainJson(content) }
+}
+
+function partsOf({ content }: Message, names: PartNames): object[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', content }]
-  return content.map(partOf)
+  return content.map((part) => partOf(part, names))
 }
 
-function partOf(part: Part): object {
+function partOf(part: Part, { fixed, kind, mediaType }: PartNames): object {
   switch (part.type) {
     case 'text':
     case 'reasoning':
@@ -42,12 +56,8 @@ function partOf(part: Part): object {
     case 'tool-result':
       return { type: 'tool_call_response', id: part.callId, response: part.content }
     case 'custom':
-      return { type: part.kind }
+      return { ...fixed, [kind]: part.kind }
     default:
-      return { type: part.type, media_type: part.mediaType }
+      return { ...fixed, [kind]: part.type, [mediaType]: part.mediaType }
   }
-}
-
-function json(value: unknown): string {
-  return JSON.stringify(toPlainData(value))
 }

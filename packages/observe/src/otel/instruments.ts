@@ -1,31 +1,38 @@
-import { type Histogram, type Meter, metrics } from '@opentelemetry/api'
-import { metricNames } from './names.ts'
+import { type Attributes, type Meter, metrics } from '@opentelemetry/api'
+import { attributesOf, type Values } from './conventions.ts'
+import type { Conventions, MetricKey, MetricNames } from './names.ts'
 
-export interface Instruments {
-  readonly operations: Histogram
-  readonly firstChunks: Histogram
-  readonly tokens: Histogram
-  readonly agents: Histogram
-  readonly tools: Histogram
-}
+/** The instruments of a meter, by default the application's. */
+export class Instruments {
+  readonly #conventions: Conventions
+  readonly #record = new Map<string, (value: number, attributes: Attributes) => void>()
 
-/** Creates the instruments of a meter, by default the application's. */
-export function makeInstruments(meter: Meter = metrics.getMeter('@allium/observe')): Instruments {
-  const seconds = (name: string, description: string) =>
-    meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: durationBuckets } })
-  return {
-    operations: seconds(metricNames.operationDuration, 'Time of a model call'),
-    firstChunks: seconds(metricNames.firstChunk, 'Time until a model call sent its first chunk'),
-    agents: seconds(metricNames.agentDuration, 'Time of a turn'),
-    tools: seconds(metricNames.toolDuration, 'Time of a tool call'),
-    tokens: meter.createHistogram(metricNames.tokenUsage, {
-      description: 'Tokens of a model call',
-      unit: '{token}',
-      advice: { explicitBucketBoundaries: tokenBuckets },
-    }),
+  constructor(conventions: Conventions, meter: Meter = metrics.getMeter('@allium/observe')) {
+    this.#conventions = conventions
+    for (const [key, names] of Object.entries(conventions.metrics)) this.#record.set(key, instrument(meter, names))
+  }
+
+  /** Records a value, with the attributes that the metric may have and with attributes of Allium. */
+  record(key: MetricKey, value: number, values: Values, attributes: Attributes = {}): void {
+    const names = this.#conventions.metrics[key]
+    if (names === undefined) return
+    this.#record.get(key)?.(value, { ...attributesOf(this.#conventions, names.attributes, values), ...attributes })
   }
 }
 
-/** The buckets of the conventions: powers of 2 from 10 ms, and of 4. */
-const durationBuckets = Array.from({ length: 14 }, (_, i) => 2 ** i / 100)
-const tokenBuckets = Array.from({ length: 14 }, (_, i) => 4 ** i)
+function instrument(meter: Meter, { name, instrument: kind, unit, description }: MetricNames) {
+  if (kind === 'counter') {
+    const counter = meter.createCounter(name, { description, unit })
+    return (value: number, attributes: Attributes) => counter.add(value, attributes)
+  }
+  const advice = { explicitBucketBoundaries: buckets[unit] ?? countBuckets }
+  const histogram = meter.createHistogram(name, { description, unit, advice })
+  return (value: number, attributes: Attributes) => histogram.record(value, attributes)
+}
+
+/** The buckets of the conventions: powers of 2 from 10 ms, and powers of 4. */
+const buckets: Readonly<Record<string, number[]>> = {
+  s: Array.from({ length: 14 }, (_, i) => 2 ** i / 100),
+  '{token}': Array.from({ length: 14 }, (_, i) => 4 ** i),
+}
+const countBuckets = Array.from({ length: 10 }, (_, i) => 2 ** i)

@@ -3,28 +3,30 @@ import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { knownTool } from '../known-tool.ts'
 import { CallSpan } from './call-span.ts'
 import { argumentsContent, resultContent } from './content.ts'
-import { alliumNames, names } from './names.ts'
+import { alliumNames } from './conventions.ts'
 import { setSpanError } from './span-error.ts'
-import type { OpenTool, OpenTurn, TurnSpans } from './turn-spans.ts'
+import type { OpenSpan, TurnSpans } from './turn-spans.ts'
 
 /** The span of a tool call. While it is open, the turn of a sub-agent in the tool finds it. */
-export class ToolSpan extends CallSpan<ToolResult> implements OpenTool {
-  inner?: OpenTurn
+export class ToolSpan extends CallSpan<ToolResult> {
   readonly #callId: string
-  readonly #running: Map<string, OpenTool>
+  readonly #running: Map<string, OpenSpan>
 
   constructor(ctx: ToolContext, turns: TurnSpans) {
     const name = knownTool(ctx)
     super(ctx, turns, {
+      span: 'tool',
       operation: 'execute_tool',
       subject: name,
       kind: SpanKind.INTERNAL,
-      attributes: {
-        [names.toolName]: name,
-        [names.toolType]: 'function',
-        [names.toolCallId]: ctx.callId,
-        ...(ctx.tool.description !== '' && { [names.toolDescription]: ctx.tool.description }),
-        ...(turns.content && argumentsContent(ctx)),
+      values: {
+        agent: ctx.agent.name,
+        conversation: ctx.sessionId,
+        toolName: name,
+        toolType: 'function',
+        toolCallId: ctx.callId,
+        toolDescription: ctx.tool.description || undefined,
+        ...(turns.settings.content && argumentsContent(ctx)),
       },
     })
     this.#callId = ctx.callId
@@ -35,14 +37,15 @@ export class ToolSpan extends CallSpan<ToolResult> implements OpenTool {
   returned(result: ToolResult): void {
     const { status, error } = result
     this.span.setAttribute(alliumNames.status, status)
-    if (this.content) this.span.setAttributes(resultContent(result))
+    if (this.settings.content) this.set(resultContent(result))
     if (status !== 'error') return
-    if (error !== undefined) return setSpanError(this.span, error, this.content)
-    this.span.setAttribute(names.errorType, 'tool_error').setStatus({ code: SpanStatusCode.ERROR })
+    if (error !== undefined) return setSpanError(this.span, error, this.settings)
+    this.set({ errorType: 'tool_error' })
+    this.span.setStatus({ code: SpanStatusCode.ERROR })
   }
 
-  override end(): void {
+  override end(): Promise<void> | undefined {
     if (this.#running.get(this.#callId) === this) this.#running.delete(this.#callId)
-    super.end()
+    return super.end()
   }
 }

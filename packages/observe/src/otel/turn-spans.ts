@@ -1,10 +1,12 @@
 import { type RunEnd, type TurnView, tenantOf } from '@allium/core'
-import { isReplaying, rootTurnIdOf } from '@allium/core/context'
+import { callerOf, isReplaying } from '@allium/core/context'
+import type { CostOf } from '@allium/shared/prices'
 import { type Attributes, type Context, context, type Span, SpanKind, type Tracer, trace } from '@opentelemetry/api'
 import { ignoreErrors } from '../ignore-errors.ts'
-import { usageAttributes } from './call-attributes.ts'
-import { modelAttributes } from './model-attributes.ts'
-import { alliumNames, names } from './names.ts'
+import { modelValues, settingValues, usageValues } from './call-values.ts'
+import { alliumNames, attributesOf, type Values } from './conventions.ts'
+import type { EventLogger } from './event-logger.ts'
+import type { AttributeKey, Conventions, SpanKey } from './names.ts'
 import { setSpanError } from './span-error.ts'
 
 /** A span that has not ended, and the context for everything inside it. */
@@ -15,26 +17,39 @@ export interface OpenSpan {
 
 /** A running turn: its span, and the spans of its running tools by call. If an abandoned call is repeated, the newer one counts. */
 export interface OpenTurn extends OpenSpan {
-  readonly tools: Map<string, OpenTool>
-}
-
-export interface OpenTool extends OpenSpan {
-  /** The sub-agent that runs in this tool. */
-  inner?: OpenTurn
+  readonly tools: Map<string, OpenSpan>
+  /** The turn of the agent that runs this one as a sub-agent. */
+  readonly caller: OpenTurn | undefined
+  readonly identity: Values
+  /** The session of the outermost agent. */
+  readonly conversation: string
+  /** What its model calls tell of the turn. */
+  values: Values
+  /** USD, with sub-agents; NaN once a price is unknown. */
+  cost: number
 }
 
 /** What a span is about. Its name is the operation and the subject. */
 export interface SpanStart {
+  readonly span: SpanKey
   readonly operation: string
   readonly subject: string
   readonly kind: SpanKind
-  readonly attributes: Attributes
+  readonly values: Values
+  readonly attributes?: Attributes
 }
 
 export interface SpanSettings {
   readonly tracer: Tracer
+  readonly conventions: Conventions
   /** Whether content is recorded. */
   readonly content: boolean
+  readonly toolDefinitions: boolean
+  /** Whether each span has the user and the session. */
+  readonly identity: boolean
+  readonly costOf: CostOf | undefined
+  readonly costName: string
+  readonly eventLogger: EventLogger | undefined
   /** Returns the application's attributes for every span. */
   readonly attributes: ((ctx: TurnView) => Attributes) | undefined
 }
@@ -44,72 +59,68 @@ export interface SpanSettings {
  * one scratch record.
  */
 export class TurnSpans {
-  readonly #settings: SpanSettings
-  readonly #byRecord = new WeakMap<object, OpenTurn>()
-  readonly #byRoot = new Map<string, OpenTurn>()
+  readonly settings: SpanSettings
+  readonly #turns = new WeakMap<object, OpenTurn>()
 
   constructor(settings: SpanSettings) {
-    this.#settings = settings
+    this.settings = settings
   }
 
-  /** Whether content is recorded. */
-  get content(): boolean {
-    return this.#settings.content
-  }
-
-  /** Starts the span of a turn, which ends with the turn. */
-  begin(ctx: TurnView, parent: Context = context.active()): OpenTurn {
-    const turn = { ...this.#start(ctx, turnStart(ctx), parent), tools: new Map<string, OpenTool>() }
-    const root = rootTurnIdOf(ctx)
-    this.#byRecord.set(ctx.metadata, turn)
-    if (!this.#byRoot.has(root)) this.#byRoot.set(root, turn)
-    ctx.onEnd((end) => {
-      if (this.#byRoot.get(root) === turn) this.#byRoot.delete(root)
-      ignoreErrors(() => this.#end(turn, end, replayAttributes(ctx)))
-    })
-    return turn
-  }
-
-  /** Returns the turn of a call. A sub-agent that inherits the layer has none until its first call begins it. */
+  /** Returns the turn, and begins its span if none has begun: that of a sub-agent that inherits the layer begins with its first call. */
   of(ctx: TurnView): OpenTurn {
-    return this.#byRecord.get(ctx.metadata) ?? this.#beginInherited(ctx)
+    return this.#turns.get(ctx.metadata) ?? this.#begin(ctx)
   }
 
   /** Starts the span of a call, inside the span of its turn. */
   startCall(ctx: TurnView, start: SpanStart): OpenSpan {
-    return this.#start(ctx, start, parentIn(this.of(ctx)))
+    const turn = this.of(ctx)
+    return this.#start(ctx, start, parentIn(turn), turn.identity)
   }
 
-  #start(ctx: TurnView, { operation, subject, kind, attributes }: SpanStart, parent: Context): OpenSpan {
-    const { tracer } = this.#settings
-    const extraAttributes = ignoreErrors(() => this.#settings.attributes?.(ctx))
-    const spanOptions = { kind, attributes: { [names.operation]: operation, ...attributes, ...extraAttributes } }
-    const span = tracer.startSpan(`${operation} ${subject}`, spanOptions, parent)
+  /** Sets the attributes that a span may have. */
+  set({ span }: OpenSpan, key: SpanKey, values: Values): void {
+    const { conventions } = this.settings
+    span.setAttributes(attributesOf(conventions, conventions.spans[key], values))
+  }
+
+  /** Starts the span of a turn, which ends with the turn. That of a sub-agent is inside the tool call that runs it. */
+  #begin(ctx: TurnView): OpenTurn {
+    const call = callerOf(ctx)
+    const caller = call && this.#turns.get(call.metadata)
+    const parent = caller && parentIn(caller.tools.get(call?.callId ?? '') ?? caller)
+    const identity = this.settings.identity ? (caller?.identity ?? identityOf(ctx)) : {}
+    const conversation = caller?.conversation ?? ctx.sessionId
+    const open = this.#start(ctx, turnStart(ctx, conversation), parent ?? context.active(), identity)
+    const turn: OpenTurn = { ...open, tools: new Map(), caller, identity, conversation, values: {}, cost: 0 }
+    this.#turns.set(ctx.metadata, turn)
+    ctx.onEnd((end) => ignoreErrors(() => this.#end(turn, end, replayAttributes(ctx))))
+    return turn
+  }
+
+  #start(ctx: TurnView, start: SpanStart, parent: Context, identity: Values): OpenSpan {
+    const { tracer, conventions } = this.settings
+    const { operation, subject, kind } = start
+    const attributes = {
+      ...attributesOf(conventions, conventions.spans[start.span], { operation, ...start.values }),
+      ...attributesOf(conventions, identityKeys, identity),
+      ...start.attributes,
+      ...ignoreErrors(() => this.settings.attributes?.(ctx)),
+    }
+    const span = tracer.startSpan(`${operation} ${subject}`, { kind, attributes }, parent)
     return { span, context: trace.setSpan(parent, span) }
   }
 
-  #end({ span }: OpenTurn, { status, usage, error }: RunEnd, extraAttributes: Attributes): void {
-    span.setAttributes({ [alliumNames.status]: status, ...usageAttributes(usage), ...extraAttributes })
-    if (status === 'failed') setSpanError(span, error, this.content)
-    span.end()
-  }
-
-  /**
-   * Begins the turn of a sub-agent that inherits the layer. A context manager knows its parent. Without one it is the running tool, or the
-   * turn if several tools are running.
-   */
-  #beginInherited(ctx: TurnView): OpenTurn {
-    const root = this.#byRoot.get(rootTurnIdOf(ctx))
-    if (root === undefined) return this.begin(ctx)
-    const { open, tool } = innermost(root)
-    const turn = this.begin(ctx, parentIn(open))
-    if (tool !== undefined) {
-      tool.inner = turn
-      ctx.onEnd(() => {
-        if (tool.inner === turn) delete tool.inner
-      })
-    }
-    return turn
+  #end(turn: OpenTurn, { status, usage, error }: RunEnd, extraAttributes: Attributes): void {
+    const { costOf, costName } = this.settings
+    this.set(turn, 'turn', { ...turn.values, ...usageValues(usage) })
+    turn.span.setAttributes({
+      [alliumNames.status]: status,
+      ...(usage.estimated === true && { [alliumNames.estimated]: true }),
+      ...(costOf !== undefined && !Number.isNaN(turn.cost) && { [costName]: turn.cost }),
+      ...extraAttributes,
+    })
+    if (status === 'failed') setSpanError(turn.span, error, this.settings)
+    turn.span.end()
   }
 }
 
@@ -123,16 +134,26 @@ export function replayAttributes(ctx: TurnView): Attributes {
   return isReplaying(ctx) ? { [alliumNames.replayed]: true } : {}
 }
 
-function turnStart({ agent, plan, sessionId, turnId, principal }: TurnView): SpanStart {
+const identityKeys: readonly AttributeKey[] = ['user', 'session']
+
+function identityOf({ sessionKey, sessionId }: TurnView): Values {
+  return { user: sessionKey.owner || undefined, session: sessionId }
+}
+
+function turnStart({ agent, plan, turnId, principal }: TurnView, conversation: string): SpanStart {
   const tenant = tenantOf(principal)
   return {
+    span: 'turn',
     operation: 'invoke_agent',
     subject: agent.name,
     kind: SpanKind.INTERNAL,
+    values: {
+      agent: agent.name,
+      conversation,
+      ...modelValues(plan.model),
+      ...settingValues(plan.settings),
+    },
     attributes: {
-      [names.agent]: agent.name,
-      ...modelAttributes(plan.model),
-      [names.conversation]: sessionId,
       [alliumNames.turn]: turnId,
       ...(tenant !== undefined && { [alliumNames.tenant]: tenant }),
     },
@@ -144,10 +165,4 @@ function parentIn(open: OpenSpan): Context {
   const active = context.active()
   const span = trace.getSpan(active)
   return span?.spanContext().traceId === open.span.spanContext().traceId ? active : open.context
-}
-
-function innermost(turn: OpenTurn): { open: OpenSpan; tool: OpenTool | undefined } {
-  const [tool, otherTool] = turn.tools.values()
-  if (tool === undefined || otherTool !== undefined) return { open: turn, tool: undefined }
-  return tool.inner === undefined ? { open: tool, tool } : innermost(tool.inner)
 }

@@ -1,38 +1,10 @@
-import type { Middleware } from '@allium/core'
+import { delegate, type Middleware, noUsage, type ToolExecution } from '@allium/core'
 import { manualClock } from '@allium/testing'
 import { metrics as api } from '@opentelemetry/api'
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics'
-import * as semconv from '@opentelemetry/semantic-conventions/incubating'
 import { describe, expect, it } from 'vitest'
 import { metrics } from '../../src/otel.ts'
 import { calling, scene, tool } from '../scene.ts'
-
-/** The real SDK, with metrics in memory. */
-function memoryMetrics() {
-  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
-  const provider = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter })] })
-  const points = async (name: string) => {
-    await provider.forceFlush()
-    const all =
-      exporter
-        .getMetrics()
-        .at(-1)
-        ?.scopeMetrics.flatMap((scope) => scope.metrics) ?? []
-    await provider.shutdown()
-    const of = (name: string) => all.find(({ descriptor }) => descriptor.name === name)?.dataPoints ?? []
-    return of(name).map(({ attributes, value }) => [
-      attributes,
-      (value as { sum: number }).sum,
-      (value as { count: number }).count,
-    ])
-  }
-  return { meter: provider.getMeter('test'), provider, points }
-}
+import { memoryMetrics } from './measuring.ts'
 
 describe('observe metrics', () => {
   const model = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'scripted', 'gen_ai.request.model': 'model' }
@@ -62,45 +34,94 @@ describe('observe metrics', () => {
   it('measures model calls in seconds', async () => {
     const { agent, points } = measured()
     await agent.run('go')
-    expect(await points('gen_ai.client.operation.duration')).toEqual([[answered, 3, 2]])
+    expect(await points('gen_ai.client.inference.duration')).toEqual([[answered, 3, 2]])
   })
 
-  it('counts tokens by their kind', async () => {
+  it('counts tokens by their kind, in total and by call', async () => {
     const { agent, points } = measured()
     await agent.run('go')
-    expect(await points('gen_ai.client.token.usage')).toEqual([
-      [{ ...answered, 'gen_ai.token.type': 'input' }, 20, 2],
-      [{ ...answered, 'gen_ai.token.type': 'output' }, 10, 2],
-    ])
+    const counted = { ...answered, 'gen_ai.token.modality': 'unknown' }
+    expect(await points('gen_ai.client.inference.usage.input_tokens')).toEqual([[counted, 20]])
+    const other = measured()
+    await other.agent.run('go')
+    expect(await other.points('gen_ai.client.inference.operation.output_tokens')).toEqual([[answered, 10, 2]])
+  })
+
+  it.each(['usage.input_tokens', 'usage.output_tokens', 'usage.cache_read.input_tokens', 'operation.input_tokens'])(
+    'records 0 as %s of a failed call',
+    async (name) => {
+      const { meter, points } = memoryMetrics()
+      await expect(scene([new RangeError('down')], [metrics({ meter })]).agent.run('go')).rejects.toThrow('down')
+      const [[attributes, total] = []] = await points(`gen_ai.client.inference.${name}`)
+      expect([attributes, total]).toEqual([expect.objectContaining(model), 0])
+    },
+  )
+
+  it('measures the time of each chunk after the first', async () => {
+    const clock = manualClock()
+    const { meter, points } = memoryMetrics()
+    const stream = async function* () {
+      for (const delta of ['a', 'b', 'c']) {
+        await clock.advance(100)
+        yield { type: 'text-delta', delta } as const
+      }
+      yield { type: 'finish', reason: 'stop', usage: noUsage() } as const
+    }
+    const { agent } = scene([], [metrics({ meter })], { clock, model: { id: 'scripted/model', stream } })
+    await agent.run('go')
+    expect(await points('gen_ai.client.inference.time_per_output_chunk')).toEqual([[answered, 0.2, 2]])
   })
 
   it('measures the time to the first chunk, where one came', async () => {
     const { agent, points } = measured()
     await agent.run('go')
-    expect(await points('gen_ai.client.operation.time_to_first_chunk')).toEqual([[answered, 3, 2]])
+    expect(await points('gen_ai.client.inference.time_to_first_chunk')).toEqual([[answered, 3, 2]])
     const failed = memoryMetrics()
     await expect(scene([new Error('down')], [metrics({ meter: failed.meter })]).agent.run('go')).rejects.toThrow('down')
-    expect(await failed.points('gen_ai.client.operation.time_to_first_chunk')).toEqual([])
+    expect(await failed.points('gen_ai.client.inference.time_to_first_chunk')).toEqual([])
   })
 
   it('measures turns and tools', async () => {
     const { agent, points } = measured()
     await agent.run('go')
-    expect(await points('gen_ai.invoke_agent.duration')).toEqual([
-      [{ 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'desk', 'allium.status': 'completed' }, 3.5, 1],
+    const turn = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'desk', 'allium.status': 'completed' }
+    expect(await points('gen_ai.invocation.duration')).toEqual([
+      [{ ...turn, 'gen_ai.invocation.is_nested': false }, 3.5, 1],
     ])
     const tools = measured({ fails: true })
     await tools.agent.run('go')
+    const call = { 'gen_ai.tool.name': 'work', 'gen_ai.tool.type': 'function', 'gen_ai.agent.name': 'desk' }
     expect(await tools.points('gen_ai.execute_tool.duration')).toEqual([
-      [{ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'work', 'error.type': 'TypeError' }, 0.5, 1],
+      [{ ...call, 'error.type': 'TypeError' }, 0.5, 1],
     ])
+  })
+
+  it('counts the model calls and tool calls of each agent, without those of its sub-agents', async () => {
+    const { meter, all } = memoryMetrics()
+    const { agent: helper } = scene([calling(['look']), 'Found.'], [], { name: 'helper', tools: [tool('look')] })
+    const research = tool('research')
+    research.execute = async (_: unknown, ctx: ToolExecution) => (await delegate(ctx, helper, 'find'))?.text
+    await scene([calling(['research']), 'Done.'], [metrics({ meter })], { name: 'desk', tools: [research] }).agent.run(
+      'go',
+    )
+    const found = await all()
+    const sums = (name: string) =>
+      Object.fromEntries(
+        (found.find(({ descriptor }) => descriptor.name === name)?.dataPoints ?? []).map(({ attributes, value }) => [
+          `${attributes['gen_ai.agent.name']} ${attributes['gen_ai.invocation.is_nested'] ?? ''}`.trim(),
+          (value as { count: number; sum: number }).sum,
+        ]),
+      )
+    expect(sums('gen_ai.invoke_agent.inference_calls')).toEqual({ desk: 2, helper: 2 })
+    expect(sums('gen_ai.invoke_agent.tool_calls')).toEqual({ desk: 1, helper: 1 })
+    expect(Object.keys(sums('gen_ai.invocation.duration')).sort()).toEqual(['desk false', 'helper true'])
   })
 
   it('measures each attempt, failed ones by their kind of error', async () => {
     const memory = memoryMetrics()
     const retrying: Middleware = { name: 'retry', model: (_, next) => next().catch(() => next()) }
     await scene([new RangeError('503'), 'hi'], [metrics({ meter: memory.meter }), retrying]).agent.run('go')
-    expect(await memory.points('gen_ai.client.operation.duration')).toEqual([
+    expect(await memory.points('gen_ai.client.inference.duration')).toEqual([
       [{ ...model, 'error.type': 'RangeError' }, 0, 1],
       [answered, 0, 1],
     ])
@@ -124,25 +145,12 @@ describe('observe metrics', () => {
     expect(seen).not.toMatch(/secret|made-up/)
   })
 
-  it('uses the names of the conventions', () => {
-    const {
-      METRIC_GEN_AI_CLIENT_OPERATION_DURATION: duration,
-      METRIC_GEN_AI_CLIENT_OPERATION_TIME_TO_FIRST_CHUNK: firstChunk,
-      METRIC_GEN_AI_CLIENT_TOKEN_USAGE: tokens,
-    } = semconv
-    expect([duration, firstChunk, tokens]).toEqual([
-      'gen_ai.client.operation.duration',
-      'gen_ai.client.operation.time_to_first_chunk',
-      'gen_ai.client.token.usage',
-    ])
-  })
-
   it('takes the meters that the application registers later, and lets the run through without any', async () => {
     const memory = memoryMetrics()
     const { agent } = scene(['hi', 'hi'], [metrics()])
     api.setGlobalMeterProvider(memory.provider)
     await agent.run('go').finally(() => api.disable())
-    expect(await memory.points('gen_ai.client.operation.duration')).toHaveLength(1)
+    expect(await memory.points('gen_ai.client.inference.duration')).toHaveLength(1)
     expect((await scene(['hi'], [metrics()]).agent.run('go')).text).toBe('hi')
   })
 

@@ -64,9 +64,9 @@ it('measures what happens here, and nothing that is replayed', async () => {
     dataPoints.reduce((sum, { value }) => sum + (value as { count: number }).count, 0),
   ])
   expect(Object.fromEntries(counts)).toMatchObject({
-    'gen_ai.client.operation.duration': 1,
-    'gen_ai.client.token.usage': 2,
-    'gen_ai.invoke_agent.duration': 1,
+    'gen_ai.client.inference.duration': 1,
+    'gen_ai.client.inference.operation.input_tokens': 1,
+    'gen_ai.invocation.duration': 1,
   })
   expect(counts.map(([name]) => name)).not.toContain('gen_ai.execute_tool.duration')
 })

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { layerOf } from '../../agent/scope/context.ts'
 import type { ToolContext } from '../../contexts/tool.ts'
+import type { TurnView } from '../../contexts/turn.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
 import { formatIssues } from '../../errors/issues.ts'
@@ -160,6 +161,12 @@ type OfTool = ToolContext<unknown, unknown, unknown, unknown, unknown>
 /** Returns the identity of the approver, if the run resumes with a decision on this call. */
 export function approverOf(ctx: OfTool): Identity | undefined {
   return layerOf('approverOf()', ctx, ToolAttempt).$call.requested.approvalRecord?.by
+}
+
+/** Returns the tool call that runs the agent of this turn, if it is a sub-agent. Every layer gets the same, inherited or not. */
+export function callerOf(ctx: TurnView<unknown, unknown, unknown, unknown>): ToolExecution | undefined {
+  const { parent } = layerOf('callerOf()', ctx, AttemptInTurn).$turn.session
+  return parent instanceof ToolAttempt ? parent : undefined
 }
 
 /** An approval request, and the layer that made it. Without a layer, the tool itself did. */
