@@ -117,8 +117,9 @@ export async function createApp(host: Host, served: ServedRoute[] = []): Promise
     await next()
     host.activeRequests.release(c.req.raw)
     await discardBody(c)
-    c.header('x-request-id', requestId)
-    c.header('x-content-type-options', 'nosniff')
+    // Hono's c.header() would copy the response each time.
+    c.res.headers.set('x-request-id', requestId)
+    c.res.headers.set('x-content-type-options', 'nosniff')
     metrics.request(routePath(c, -1), c.res.status, (clock.monotonic() - startedAt) / 1000)
   })
   app.use('*', (c, next) => withTrace(c.req.raw, next))

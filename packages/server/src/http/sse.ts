@@ -30,6 +30,14 @@ export interface SseWriter {
   readonly closed: boolean
 }
 
+/** Where a stream is written to: a web stream, or the socket of a server. */
+export interface SseSink {
+  /** Returns whether the reader has room for more. If not, `ready()` is called once it has. */
+  write(text: string): boolean
+  end(): void
+  fail(error: Error): void
+}
+
 /** Buffered characters after which the buffer is sent. */
 const flushThreshold = 16_384
 /** Heartbeats after which a reader that reads nothing is dropped. It can come back with the id of its last event. */
@@ -41,21 +49,51 @@ const maxStalledHeartbeats = 8
  */
 export function sse(produce: (out: SseWriter) => Promise<void>, options: SseOptions): Response {
   const connection = new SseConnection(options)
-  const body = new ReadableStream<Uint8Array>({
-    start: (controller) => connection.open(controller, produce),
-    pull: () => connection.pull(),
-    cancel: () => connection.close(),
-  })
-  return new Response(body, { headers: { ...sseHeaders, ...options.headers } })
+  connection.open(produce)
+  return new Response(new SseBody(connection), { headers: { ...sseHeaders, ...options.headers } })
 }
+
+/** The body of such a stream. A server with a socket can write it there instead of reading it. */
+export class SseBody extends ReadableStream<Uint8Array> {
+  readonly connection: SseConnection
+
+  constructor(connection: SseConnection) {
+    super(
+      {
+        start: (controller) => connection.connect(webSink(controller)),
+        pull: () => connection.ready(),
+        cancel: () => connection.close(),
+      },
+      // Nothing is written before the first read, so that a server with a socket can still take the stream over.
+      { highWaterMark: 0 },
+    )
+    this.connection = connection
+  }
+}
+
+/** Each read of a web stream has room for one chunk. */
+function webSink(controller: ReadableStreamDefaultController<Uint8Array>): SseSink {
+  return {
+    write: (text) => {
+      controller.enqueue(encoder.encode(text))
+      return false
+    },
+    end: () => controller.close(),
+    fail: (error) => controller.error(error),
+  }
+}
+
+const encoder = new TextEncoder()
 
 /** The connection to one reader, from its request until it is gone or has received everything. */
 class SseConnection implements SseWriter {
   closed = false
   readonly #options: SseOptions
-  readonly #encoder = new TextEncoder()
-  #controller!: ReadableStreamDefaultController<Uint8Array>
+  #sink: SseSink | undefined
+  /** The reader has room for a chunk. */
+  #hasRoom = false
   #text = ''
+  #failure: Error | undefined
   /** Nothing was sent since the last heartbeat. */
   #idle = true
   /** Heartbeats for which the reader had no room. */
@@ -63,25 +101,34 @@ class SseConnection implements SseWriter {
   #disarm = () => {}
   /** Called when the reader has room again. */
   #resumeFlush = () => {}
-  /** Asks the stream to report when it has room. Avoids a promise per chunk while it has room. */
-  #requestMore = () => {}
 
   constructor(options: SseOptions) {
     this.#options = options
   }
 
-  open(controller: ReadableStreamDefaultController<Uint8Array>, produce: (out: SseWriter) => Promise<void>): void {
-    this.#controller = controller
-    const { signal } = this.#options
-    if (signal?.aborted === true) return this.#disconnect()
+  open(produce: (out: SseWriter) => Promise<void>): void {
+    const { signal, heartbeat } = this.#options
+    if (signal?.aborted === true) return this.close()
     signal?.addEventListener('abort', this.#disconnect)
     this.#armHeartbeat()
     // Clients know from it after which silence a connection is lost.
-    this.#text = `: heartbeat ${this.#options.heartbeat}\n\n`
+    this.#text = `: heartbeat ${heartbeat}\n\n`
     produce(this).then(
       () => this.#end(),
       (error) => this.#fail(error),
     )
+  }
+
+  /** Sets where the stream is written to, before anything was. */
+  connect(sink: SseSink): void {
+    this.#sink = sink
+  }
+
+  /** Called by the sink when the reader has room. */
+  ready(): void {
+    this.#hasRoom = true
+    this.#send()
+    if (this.#hasRoom) this.#resumeFlush()
   }
 
   write(frames: Iterable<Frame>): void {
@@ -94,22 +141,9 @@ class SseConnection implements SseWriter {
 
   flush(): Promise<void> | undefined {
     if (this.#text === '' || this.closed) return undefined
-    this.#controller.enqueue(this.#encoder.encode(this.#text))
-    this.#text = ''
-    this.#idle = false
+    this.#send()
     if (this.#hasRoom) return undefined
-    return new Promise((resolve) => {
-      this.#resumeFlush = resolve
-      this.#requestMore()
-    })
-  }
-
-  /** Called by the stream when the reader has room. Resolves when the stream should report room again. */
-  pull(): Promise<void> {
-    this.#resumeFlush()
-    return new Promise((resolve) => {
-      this.#requestMore = resolve
-    })
+    return new Promise((resolve) => (this.#resumeFlush = resolve))
   }
 
   close(): void {
@@ -121,24 +155,36 @@ class SseConnection implements SseWriter {
     this.#options.onClose()
   }
 
-  get #hasRoom(): boolean {
-    return (this.#controller.desiredSize ?? 0) > 0
-  }
-
-  readonly #disconnect = (): void => {
-    this.close()
-    this.#controller.close()
+  /** Sends the buffer if the reader has room. Ends the stream if it is over. */
+  #send(): void {
+    const sink = this.#sink
+    if (sink === undefined || !this.#hasRoom) return
+    if (this.#text !== '') {
+      this.#hasRoom = sink.write(this.#text)
+      this.#text = ''
+      this.#idle = false
+    }
+    if (!this.closed) return
+    if (this.#failure === undefined) sink.end()
+    else sink.fail(this.#failure)
   }
 
   #end(): void {
     if (this.closed) return
-    void this.flush()
-    this.#disconnect()
+    this.close()
+    this.#send()
   }
 
-  #fail(error: unknown): void {
+  /** Ends the stream without the rest, because nobody reads it. */
+  readonly #disconnect = (): void => {
     this.close()
-    this.#controller.error(error)
+    this.#text = ''
+    this.ready()
+  }
+
+  #fail(failure: Error): void {
+    this.#failure = failure
+    this.#disconnect()
   }
 
   #armHeartbeat(): void {
@@ -147,10 +193,9 @@ class SseConnection implements SseWriter {
   }
 
   #beat(): void {
-    const hasRoom = this.#hasRoom
-    this.#stalled = hasRoom ? 0 : this.#stalled + 1
+    this.#stalled = this.#hasRoom ? 0 : this.#stalled + 1
     if (this.#stalled === maxStalledHeartbeats) return this.#fail(new Error('The reader stopped reading.'))
-    if (this.#idle && hasRoom) this.#controller.enqueue(this.#encoder.encode(':\n\n'))
+    if (this.#idle && this.#hasRoom) this.#hasRoom = this.#sink?.write(':\n\n') ?? false
     this.#idle = true
     this.#armHeartbeat()
   }
