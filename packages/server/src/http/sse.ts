@@ -1,4 +1,4 @@
-import type { Clock } from '@allium/core'
+import { type Clock, followSignal } from '@allium/core'
 
 /** One server-sent event. */
 export interface Frame {
@@ -14,7 +14,7 @@ export interface SseOptions {
   readonly heartbeat: number
   readonly headers?: Readonly<Record<string, string>>
   /** Aborts when the client disconnects, also before the first byte. */
-  readonly signal?: AbortSignal | undefined
+  readonly signal: AbortSignal
   /** Called when the reader is gone or has received everything. */
   onClose(): void
 }
@@ -34,8 +34,8 @@ export interface SseWriter {
 export interface SseSink {
   /** Returns whether the reader has room for more. If not, `ready()` is called once it has. */
   write(text: string): boolean
-  end(): void
-  fail(error: Error): void
+  /** Ends the stream, or breaks it off with a failure. */
+  end(failure: Error | undefined): void
 }
 
 /** Buffered characters after which the buffer is sent. */
@@ -50,37 +50,33 @@ const maxStalledHeartbeats = 8
 export function sse(produce: (out: SseWriter) => Promise<void>, options: SseOptions): Response {
   const connection = new SseConnection(options)
   connection.open(produce)
-  return new Response(new SseBody(connection), { headers: { ...sseHeaders, ...options.headers } })
+  return responseOf(bodyOf(connection), options.headers)
 }
 
-/** The body of such a stream. A server with a socket can write it there instead of reading it. */
-export class SseBody extends ReadableStream<Uint8Array> {
+/** The body of such a stream. A server with a socket can connect it there instead of reading it. */
+export interface SseBody extends ReadableStream<Uint8Array> {
   readonly connection: SseConnection
-
-  constructor(connection: SseConnection) {
-    super(
-      {
-        start: (controller) => connection.connect(webSink(controller)),
-        pull: () => connection.ready(),
-        cancel: () => connection.close(),
-      },
-      // Nothing is written before the first read, so that a server with a socket can still take the stream over.
-      { highWaterMark: 0 },
-    )
-    this.connection = connection
-  }
 }
 
-/** Each read of a web stream has room for one chunk. */
-function webSink(controller: ReadableStreamDefaultController<Uint8Array>): SseSink {
-  return {
-    write: (text) => {
-      controller.enqueue(encoder.encode(text))
-      return false
+/** Each read has room for one chunk. Nothing is written before the first read, so a socket can still be connected. */
+function bodyOf(connection: SseConnection): SseBody {
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        connection.connect({
+          write(text) {
+            controller.enqueue(encoder.encode(text))
+            return false
+          },
+          end: (failure) => (failure === undefined ? controller.close() : controller.error(failure)),
+        })
+      },
+      pull: () => connection.ready(),
+      cancel: () => connection.close(),
     },
-    end: () => controller.close(),
-    fail: (error) => controller.error(error),
-  }
+    { highWaterMark: 0 },
+  )
+  return Object.assign(stream, { connection })
 }
 
 const encoder = new TextEncoder()
@@ -99,6 +95,7 @@ class SseConnection implements SseWriter {
   /** Heartbeats for which the reader had no room. */
   #stalled = 0
   #disarm = () => {}
+  #unfollow = () => {}
   /** Called when the reader has room again. */
   #resumeFlush = () => {}
 
@@ -108,14 +105,14 @@ class SseConnection implements SseWriter {
 
   open(produce: (out: SseWriter) => Promise<void>): void {
     const { signal, heartbeat } = this.#options
-    if (signal?.aborted === true) return this.close()
-    signal?.addEventListener('abort', this.#disconnect)
     this.#armHeartbeat()
     // Clients know from it after which silence a connection is lost.
     this.#text = `: heartbeat ${heartbeat}\n\n`
+    this.#unfollow = followSignal(signal, () => this.#drop())
+    if (this.closed) return
     produce(this).then(
       () => this.#end(),
-      (error) => this.#fail(error),
+      (error) => this.#drop(error),
     )
   }
 
@@ -149,7 +146,7 @@ class SseConnection implements SseWriter {
   close(): void {
     if (this.closed) return
     this.closed = true
-    this.#options.signal?.removeEventListener('abort', this.#disconnect)
+    this.#unfollow()
     this.#disarm()
     this.#resumeFlush()
     this.#options.onClose()
@@ -164,9 +161,7 @@ class SseConnection implements SseWriter {
       this.#text = ''
       this.#idle = false
     }
-    if (!this.closed) return
-    if (this.#failure === undefined) sink.end()
-    else sink.fail(this.#failure)
+    if (this.closed) sink.end(this.#failure)
   }
 
   #end(): void {
@@ -175,16 +170,12 @@ class SseConnection implements SseWriter {
     this.#send()
   }
 
-  /** Ends the stream without the rest, because nobody reads it. */
-  readonly #disconnect = (): void => {
+  /** Ends the stream without the rest, because nobody reads it, or because of a failure. */
+  #drop(failure?: Error): void {
+    this.#failure = failure
     this.close()
     this.#text = ''
     this.ready()
-  }
-
-  #fail(failure: Error): void {
-    this.#failure = failure
-    this.#disconnect()
   }
 
   #armHeartbeat(): void {
@@ -194,7 +185,7 @@ class SseConnection implements SseWriter {
 
   #beat(): void {
     this.#stalled = this.#hasRoom ? 0 : this.#stalled + 1
-    if (this.#stalled === maxStalledHeartbeats) return this.#fail(new Error('The reader stopped reading.'))
+    if (this.#stalled === maxStalledHeartbeats) return this.#drop(new Error('The reader stopped reading.'))
     if (this.#idle && this.#hasRoom) this.#hasRoom = this.#sink?.write(':\n\n') ?? false
     this.#idle = true
     this.#armHeartbeat()
@@ -202,8 +193,12 @@ class SseConnection implements SseWriter {
 }
 
 /** Returns the response to a `HEAD` request for such a stream. */
-export function sseHeadResponse(headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(null, { headers: { ...sseHeaders, ...headers } })
+export function sseHeadResponse(headers?: SseOptions['headers']): Response {
+  return responseOf(null, headers)
+}
+
+function responseOf(body: SseBody | null, headers: SseOptions['headers']): Response {
+  return new Response(body, { headers: { ...sseHeaders, ...headers } })
 }
 
 /** Tells proxies not to cache, change or buffer the stream. */

@@ -16,8 +16,7 @@ export function writeStream({ status, headers, body }: Response, outgoing: Serve
   outgoing.writeHead(status)
   connection.connect({
     write: (text) => outgoing.write(text),
-    end: () => outgoing.end(),
-    fail: (error) => outgoing.destroy(error),
+    end: (failure) => void (failure === undefined ? outgoing.end() : outgoing.destroy(failure)),
   })
   connection.ready()
   return true
