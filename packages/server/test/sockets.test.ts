@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net'
 import { Agent } from '@allium/core'
+import { manualClock } from '@allium/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { server } from '../src/index.ts'
 import { toNode } from '../src/node.ts'
@@ -114,6 +115,24 @@ test('a reader that pauses holds back the rest of a long answer, and gets it whe
   expect(outgoing?.writableLength).toBeLessThan(100_000)
   const text = await textUntil(socket, '\r\n0\r\n\r\n')
   expect(text.split('word ').length).toBeGreaterThan(1_000_000)
+})
+
+test('a reader that takes nothing for eight heartbeats loses its connection', async () => {
+  const clock = manualClock()
+  let outgoing: ServerResponse | undefined
+  const handle = toNode(served(agentOf([{ chunks: Array(1000).fill('word '.repeat(1000)) }]), { clock }))
+  const http = createServer((incoming, response) => {
+    outgoing = response
+    handle(incoming, response)
+  })
+  const socket = await socketTo(http)
+  socket.pause()
+  socket.write(post(...native))
+  await expect.poll(() => outgoing?.writableNeedDrain, { timeout: 10_000 }).toBe(true)
+  for (let beat = 1; beat < 8; beat++) await clock.advance(15_000)
+  expect(outgoing?.destroyed).toBe(false)
+  await clock.advance(15_000)
+  expect(outgoing?.destroyed).toBe(true)
 })
 
 test('a run that fails in the middle of its stream ends it with its error', async () => {

@@ -8,10 +8,13 @@ import type { SseBody } from '../http/sse.ts'
 export function writeStream({ status, headers, body }: Response, outgoing: ServerResponse): boolean {
   if (body === null || !('connection' in body) || body.locked) return false
   const { connection } = body as SseBody
+  if (outgoing.destroyed) {
+    connection.close()
+    return true
+  }
   outgoing.on('drain', () => connection.ready())
   outgoing.on('close', () => connection.close())
   outgoing.on('error', () => connection.close())
-  if (outgoing.destroyed) connection.close()
   outgoing.setHeaders(headers)
   outgoing.writeHead(status)
   connection.connect({
