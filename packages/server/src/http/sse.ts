@@ -31,7 +31,7 @@ export interface SseWriter {
 }
 
 /** Where a stream is written to: a web stream, or the socket of a server. */
-export interface SseSink {
+interface SseSink {
   /** Returns whether the reader has room for more. If not, `ready()` is called once it has. */
   write(text: string): boolean
   /** Ends the stream, or breaks it off with a failure. */
