@@ -109,16 +109,17 @@ export async function createApp(host: Host, served: ServedRoute[] = []): Promise
   const pathOf = (path: string) => (base.length > 1 ? path.slice(base.length) : path)
   app.use('*', async (c, next) => {
     const startedAt = clock.monotonic()
-    const requestIdHeader = c.req.header('x-request-id')
-    const requestId =
-      requestIdHeader !== undefined && /^[\w.:-]{1,128}$/.test(requestIdHeader) ? requestIdHeader : crypto.randomUUID()
+    const givenId = c.req.header('x-request-id') ?? ''
+    const requestId = /^[\w.:-]{1,128}$/.test(givenId) ? givenId : crypto.randomUUID()
     c.set('requestId', requestId)
     c.set('shape', errorFormatOf(pathOf(c.req.path)))
     await next()
     host.activeRequests.release(c.req.raw)
     await discardBody(c)
-    c.header('x-request-id', requestId)
-    c.header('x-content-type-options', 'nosniff')
+    // Hono's c.header() would copy the response each time.
+    const { headers } = c.res
+    headers.set('x-request-id', requestId)
+    headers.set('x-content-type-options', 'nosniff')
     metrics.request(routePath(c, -1), c.res.status, (clock.monotonic() - startedAt) / 1000)
   })
   app.use('*', (c, next) => withTrace(c.req.raw, next))

@@ -1,4 +1,4 @@
-import type { Clock } from '@allium/core'
+import { type Clock, followSignal } from '@allium/core'
 
 /** One server-sent event. */
 export interface Frame {
@@ -14,7 +14,7 @@ export interface SseOptions {
   readonly heartbeat: number
   readonly headers?: Readonly<Record<string, string>>
   /** Aborts when the client disconnects, also before the first byte. */
-  readonly signal?: AbortSignal | undefined
+  readonly signal: AbortSignal
   /** Called when the reader is gone or has received everything. */
   onClose(): void
 }
@@ -30,6 +30,14 @@ export interface SseWriter {
   readonly closed: boolean
 }
 
+/** Where a stream is written to: a web stream, or the socket of a server. */
+interface SseSink {
+  /** Returns whether the reader has room for more. If not, `ready()` is called once it has. */
+  write(text: string): boolean
+  /** Ends the stream, or breaks it off with a failure. */
+  end(failure: Error | undefined): void
+}
+
 /** Buffered characters after which the buffer is sent. */
 const flushThreshold = 16_384
 /** Heartbeats after which a reader that reads nothing is dropped. It can come back with the id of its last event. */
@@ -41,47 +49,83 @@ const maxStalledHeartbeats = 8
  */
 export function sse(produce: (out: SseWriter) => Promise<void>, options: SseOptions): Response {
   const connection = new SseConnection(options)
-  const body = new ReadableStream<Uint8Array>({
-    start: (controller) => connection.open(controller, produce),
-    pull: () => connection.pull(),
-    cancel: () => connection.close(),
-  })
-  return new Response(body, { headers: { ...sseHeaders, ...options.headers } })
+  connection.open(produce)
+  return responseOf(bodyOf(connection), options.headers)
 }
+
+/** The body of such a stream. A server with a socket can connect it there instead of reading it. */
+export interface SseBody extends ReadableStream<Uint8Array> {
+  readonly connection: SseConnection
+}
+
+/** Each read has room for one chunk. Nothing is written before the first read, so a socket can still be connected. */
+function bodyOf(connection: SseConnection): SseBody {
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        connection.connect({
+          write(text) {
+            controller.enqueue(encoder.encode(text))
+            return false
+          },
+          end: (failure) => (failure === undefined ? controller.close() : controller.error(failure)),
+        })
+      },
+      pull: () => connection.ready(),
+      cancel: () => connection.close(),
+    },
+    { highWaterMark: 0 },
+  )
+  return Object.assign(stream, { connection })
+}
+
+const encoder = new TextEncoder()
 
 /** The connection to one reader, from its request until it is gone or has received everything. */
 class SseConnection implements SseWriter {
   closed = false
   readonly #options: SseOptions
-  readonly #encoder = new TextEncoder()
-  #controller!: ReadableStreamDefaultController<Uint8Array>
+  #sink: SseSink | undefined
+  /** The reader has room for a chunk. */
+  #hasRoom = false
   #text = ''
+  #failure: Error | undefined
   /** Nothing was sent since the last heartbeat. */
   #idle = true
   /** Heartbeats for which the reader had no room. */
   #stalled = 0
   #disarm = () => {}
+  #unfollow = () => {}
   /** Called when the reader has room again. */
   #resumeFlush = () => {}
-  /** Asks the stream to report when it has room. Avoids a promise per chunk while it has room. */
-  #requestMore = () => {}
 
   constructor(options: SseOptions) {
     this.#options = options
   }
 
-  open(controller: ReadableStreamDefaultController<Uint8Array>, produce: (out: SseWriter) => Promise<void>): void {
-    this.#controller = controller
-    const { signal } = this.#options
-    if (signal?.aborted === true) return this.#disconnect()
-    signal?.addEventListener('abort', this.#disconnect)
+  open(produce: (out: SseWriter) => Promise<void>): void {
+    const { signal, heartbeat } = this.#options
     this.#armHeartbeat()
     // Clients know from it after which silence a connection is lost.
-    this.#text = `: heartbeat ${this.#options.heartbeat}\n\n`
+    this.#text = `: heartbeat ${heartbeat}\n\n`
+    this.#unfollow = followSignal(signal, () => this.#drop())
+    if (this.closed) return
     produce(this).then(
       () => this.#end(),
-      (error) => this.#fail(error),
+      (error) => this.#drop(error),
     )
+  }
+
+  /** Sets where the stream is written to, before anything was. */
+  connect(sink: SseSink): void {
+    this.#sink = sink
+  }
+
+  /** Called by the sink when the reader has room. */
+  ready(): void {
+    this.#hasRoom = true
+    this.#send()
+    if (this.#hasRoom) this.#resumeFlush()
   }
 
   write(frames: Iterable<Frame>): void {
@@ -94,51 +138,44 @@ class SseConnection implements SseWriter {
 
   flush(): Promise<void> | undefined {
     if (this.#text === '' || this.closed) return undefined
-    this.#controller.enqueue(this.#encoder.encode(this.#text))
-    this.#text = ''
-    this.#idle = false
+    this.#send()
     if (this.#hasRoom) return undefined
-    return new Promise((resolve) => {
-      this.#resumeFlush = resolve
-      this.#requestMore()
-    })
-  }
-
-  /** Called by the stream when the reader has room. Resolves when the stream should report room again. */
-  pull(): Promise<void> {
-    this.#resumeFlush()
-    return new Promise((resolve) => {
-      this.#requestMore = resolve
-    })
+    return new Promise((resolve) => (this.#resumeFlush = resolve))
   }
 
   close(): void {
     if (this.closed) return
     this.closed = true
-    this.#options.signal?.removeEventListener('abort', this.#disconnect)
+    this.#unfollow()
     this.#disarm()
     this.#resumeFlush()
     this.#options.onClose()
   }
 
-  get #hasRoom(): boolean {
-    return (this.#controller.desiredSize ?? 0) > 0
-  }
-
-  readonly #disconnect = (): void => {
-    this.close()
-    this.#controller.close()
+  /** Sends the buffer if the reader has room. Ends the stream if it is over. */
+  #send(): void {
+    const sink = this.#sink
+    if (sink === undefined || !this.#hasRoom) return
+    if (this.#text !== '') {
+      this.#hasRoom = sink.write(this.#text)
+      this.#text = ''
+      this.#idle = false
+    }
+    if (this.closed) sink.end(this.#failure)
   }
 
   #end(): void {
     if (this.closed) return
-    void this.flush()
-    this.#disconnect()
+    this.close()
+    this.#send()
   }
 
-  #fail(error: unknown): void {
+  /** Ends the stream without the rest, because nobody reads it, or because of a failure. */
+  #drop(failure?: Error): void {
+    this.#failure = failure
     this.close()
-    this.#controller.error(error)
+    this.#text = ''
+    this.ready()
   }
 
   #armHeartbeat(): void {
@@ -147,18 +184,21 @@ class SseConnection implements SseWriter {
   }
 
   #beat(): void {
-    const hasRoom = this.#hasRoom
-    this.#stalled = hasRoom ? 0 : this.#stalled + 1
-    if (this.#stalled === maxStalledHeartbeats) return this.#fail(new Error('The reader stopped reading.'))
-    if (this.#idle && hasRoom) this.#controller.enqueue(this.#encoder.encode(':\n\n'))
+    this.#stalled = this.#hasRoom ? 0 : this.#stalled + 1
+    if (this.#stalled === maxStalledHeartbeats) return this.#drop(new Error('The reader stopped reading.'))
+    if (this.#idle && this.#hasRoom) this.#hasRoom = this.#sink?.write(':\n\n') ?? false
     this.#idle = true
     this.#armHeartbeat()
   }
 }
 
 /** Returns the response to a `HEAD` request for such a stream. */
-export function sseHeadResponse(headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(null, { headers: { ...sseHeaders, ...headers } })
+export function sseHeadResponse(headers?: SseOptions['headers']): Response {
+  return responseOf(null, headers)
+}
+
+function responseOf(body: SseBody | null, headers: SseOptions['headers']): Response {
+  return new Response(body, { headers: { ...sseHeaders, ...headers } })
 }
 
 /** Tells proxies not to cache, change or buffer the stream. */

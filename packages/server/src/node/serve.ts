@@ -2,10 +2,11 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import type { AddressInfo } from 'node:net'
 import { AlliumError } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server'
 import type { Server } from '../app/server.ts'
 import { errorFormatOf } from '../http/error-formats.ts'
 import { isAdmitted } from './pipelining.ts'
+import { writeStream } from './write-stream.ts'
 
 export interface ServeOptions {
   /** 0 picks a free port. @default 3000 */
@@ -86,7 +87,11 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
 
 /** Returns the server as a handler for `node:http`, and so for Express and Koa. It also works after a body parser. */
 export function toNode(server: Pick<Server, 'fetch'>): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
-  const listener = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false })
+  const answer = async (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings) => {
+    const response = await server.fetch(request)
+    return incoming.httpVersionMajor < 2 && writeStream(response, outgoing as ServerResponse) ? alreadySent : response
+  }
+  const listener = getRequestListener(answer, { overrideGlobalObjects: false })
   return (incoming, outgoing) => {
     if (!isAdmitted(incoming, outgoing)) return
     const parsed = incoming as IncomingMessage & { body?: unknown; rawBody?: unknown }
@@ -95,6 +100,9 @@ export function toNode(server: Pick<Server, 'fetch'>): (incoming: IncomingMessag
     void listener(incoming, outgoing)
   }
 }
+
+/** Tells the adapter that the response was written: https://github.com/honojs/node-server#direct-response-from-nodejs-api */
+const alreadySent = new Response(null, { headers: { 'x-hono-already-sent': 'true' } })
 
 /** Serializes a parsed body again. A body that is too deep to serialize is rejected as invalid JSON. */
 function stringifyBody(body: unknown): string {

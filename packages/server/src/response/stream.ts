@@ -40,9 +40,7 @@ export async function streamRun(
 ): Promise<Response | Problem> {
   const permit = host.shares.streams.acquire(caller)
   try {
-    const answer = await openStream(host, caller, await start(), { protocol, permit })
-    if (!(answer instanceof Response)) permit.release()
-    return answer
+    return await openStream(host, caller, await start(), { protocol, permit })
   } catch (error) {
     permit.release()
     throw error
@@ -57,35 +55,25 @@ async function openStream(
 ): Promise<Response | Problem> {
   const { signal } = caller.request
   const readerAbort = new AbortController()
+  const leave = () => {
+    readerAbort.abort(readerLeft)
+    run.readers.leave()
+    permit.release()
+  }
   // Cheaper than AbortSignal.any(). Once it streams, the response notices that the client disconnects.
   const release = followSignal(signal, () => readerAbort.abort(readerLeft))
-  const streamStart = await firstEvent(run.entries(readerAbort.signal), host.headersAfter, host.clock)
-  const resolvePending = (pending: readonly PendingCall[]) => pendingForReader(host, caller, run.sessionId, pending)
-  if (streamStart.problem === undefined)
-    return respond(host, { entries: streamStart.entries, resolvePending, protocol, signal }, () => {
-      release()
-      readerAbort.abort(readerLeft)
-      run.readers.leave()
-      permit.release()
-    })
+  const { entries, problem } = await firstEvent(run.entries(readerAbort.signal), host.headersAfter, host.clock)
   release()
-  readerAbort.abort(readerLeft)
-  run.readers.leave()
-  return streamStart.problem
+  if (problem !== undefined) {
+    leave()
+    return problem
+  }
+  const resolvePending = (pending: readonly PendingCall[]) => pendingForReader(host, caller, run.sessionId, pending)
+  return respond(host, { entries, resolvePending, protocol, signal }, leave)
 }
 
 /** One error for all, because each new one would record its stack. */
 const readerLeft = new AbortError('The reader has left.')
-
-/** Returns the frames that a protocol writes before the first event and after the last, without any events. */
-export function emptyStream(limits: Limits, { request }: Caller, protocol: StreamProtocol): Response {
-  const emptyReader: EntryReader = { take: () => undefined, next: async () => undefined }
-  return respond(
-    limits,
-    { entries: emptyReader, resolvePending: async (pending) => pending, protocol, signal: request.signal },
-    () => {},
-  )
-}
 
 /** The entries of a run for one reader. */
 interface StreamSource {

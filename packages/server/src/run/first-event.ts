@@ -4,7 +4,7 @@ import { blockedProblem, type Problem, problemOf } from '../http/problem.ts'
 import { concatEntries, type EntryReader, type RunEntry } from './entry-reader.ts'
 
 /** The entries of a stream, or the problem with which it is rejected. */
-export type StreamStart = { entries: EntryReader; problem?: undefined } | { problem: Problem }
+export type StreamStart = { entries: EntryReader; problem?: undefined } | { entries?: undefined; problem: Problem }
 
 /**
  * Waits for the first visible event, at most `ms` milliseconds. A run that is rejected in that time gets an HTTP status instead of a
