@@ -9,7 +9,7 @@ import {
   type TypedMiddleware,
 } from '@allium/core'
 import { approvalRequestOf } from '@allium/core/context'
-import type { Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { Tool } from '@modelcontextprotocol/client'
 import { Connection } from './mcp/connection.ts'
 import { Dialogues } from './mcp/dialogues.ts'
 import type { LinkSetup } from './mcp/link-setup.ts'

@@ -1,5 +1,5 @@
 import { messageOf } from '@allium/core'
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
+import type { OAuthClientProvider } from '@modelcontextprotocol/client'
 import type { Sdk } from './sdk.ts'
 
 type Fetch = typeof globalThis.fetch

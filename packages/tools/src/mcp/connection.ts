@@ -1,5 +1,5 @@
 import { AlliumError, delay, isAlliumError } from '@allium/core'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { Caller } from './callers.ts'
 import { Link } from './link.ts'
 import type { LinkSetup } from './link-setup.ts'

@@ -1,5 +1,5 @@
 import { AlliumError, followSignal, type ToolExecution } from '@allium/core'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { Calls } from './callers.ts'
 import type { Answers, Question, Reply } from './question.ts'
 import type { Sampling, SamplingRequest } from './sampling.ts'

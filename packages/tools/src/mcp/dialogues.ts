@@ -1,7 +1,7 @@
 import { type Clock, delay, type Logger, type ToolExecution } from '@allium/core'
 import { type ApprovalRequest, approvalRequestOf } from '@allium/core/context'
 import { digestOf } from '@allium/core/internal'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { Calls } from './callers.ts'
 import { Dialogue } from './dialogue.ts'
 import type { Answers, Question } from './question.ts'

@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '@allium/core'
-import type { Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { Tool } from '@modelcontextprotocol/client'
 import type { Secrets } from './secrets.ts'
 import type { McpServer } from './server.ts'
 

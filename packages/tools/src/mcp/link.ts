@@ -1,6 +1,5 @@
 import { AlliumError, followSignal } from '@allium/core'
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult, Client } from '@modelcontextprotocol/client'
 import type { Caller } from './callers.ts'
 import type { LinkSetup } from './link-setup.ts'
 import { RunningCalls } from './running-calls.ts'
@@ -60,12 +59,12 @@ export class Link {
       },
     )
     if (setup.canSample)
-      this.#client.setRequestHandler(sdk.CreateMessageRequestSchema, ({ params }, { requestId }) =>
-        this.#calls.sample(params, requestId),
+      this.#client.setRequestHandler('sampling/createMessage', ({ params }, { mcpReq }) =>
+        this.#calls.sample(params, mcpReq.id),
       )
     if (setup.canElicit)
-      this.#client.setRequestHandler(sdk.ElicitRequestSchema, ({ params }, { requestId }) =>
-        this.#calls.elicit(params, requestId),
+      this.#client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
+        this.#calls.elicit(params, mcpReq.id),
       )
     this.#closed = new Promise((resolve) => {
       this.#client.onclose = () => {
@@ -90,10 +89,9 @@ export class Link {
     const release = followSignal(signal, () => cancel.abort('The call was cancelled.'))
     const end = this.#calls.add(caller)
     try {
-      const params = { name, arguments: args }
-      const options = { signal: cancel.signal, timeout: noTimeout }
-      const send = () => this.#client.request({ method: 'tools/call', params }, this.#sdk.CallToolResultSchema, options)
-      return await (this.#route.sendFor?.(caller, send) ?? send())
+      const headers = this.#route.headersFor?.(caller)
+      const options = { signal: cancel.signal, timeout: noTimeout, ...(headers && { headers }) }
+      return await this.#client.request({ method: 'tools/call', params: { name, arguments: args } }, options)
     } finally {
       release()
       end()
@@ -122,14 +120,12 @@ export class Link {
 
   /** Whether an error is the server's own JSON-RPC response. */
   isServerError(error: unknown): boolean {
-    const { McpError, ErrorCode } = this.#sdk
-    if (!(error instanceof McpError) || !this.open) return false
-    return error.code !== ErrorCode.RequestTimeout && error.code !== ErrorCode.ConnectionClosed
+    return error instanceof this.#sdk.ProtocolError && this.open
   }
 
   /** Returns the error for a message that is too large, if that was the cause. */
   tooLargeError(error: unknown): AlliumError | undefined {
-    if (!this.#receivedTooMuch && !(error instanceof this.#sdk.McpError && error.code === tooLargeCode))
+    if (!this.#receivedTooMuch && !(error instanceof this.#sdk.ProtocolError && error.code === tooLargeCode))
       return undefined
     const { name, maxBytes } = this.#setup
     const message = `The MCP server "${name}" sent a message of more than ${maxBytes} bytes, which was not read. Ask for less, or set the option maxBytes.`
@@ -138,7 +134,7 @@ export class Link {
 
   /** Returns the HTTP status with which the server or a proxy rejected a request. */
   statusOf(error: unknown): number | undefined {
-    return error instanceof this.#sdk.StreamableHTTPError && error.code !== -1 ? error.code : undefined
+    return error instanceof this.#sdk.SdkHttpError ? error.status : undefined
   }
 
   /** Returns the error for a missing authorization, if that was the cause. */
@@ -172,7 +168,7 @@ export class Link {
     } finally {
       release()
     }
-    await new ToolListing(this.#setup, this.#sdk, this.#client, () => this.open).begin()
+    await new ToolListing(this.#setup, this.#client, () => this.open).begin()
   }
 
   /** Waits for a promise, at most this long. */

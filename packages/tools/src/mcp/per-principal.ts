@@ -1,5 +1,5 @@
 import { AlliumError, misconfigured, ownerOf, tenantOf } from '@allium/core'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { Caller } from './callers.ts'
 import { Connection } from './connection.ts'
 import type { LinkSetup } from './link-setup.ts'

@@ -7,6 +7,7 @@ export interface Question {
   readonly schema: JsonSchema
 }
 
-export type Answers = Record<string, unknown>
+/** They fit the schema of a question, whose fields are of these types. */
+export type Answers = Record<string, string | number | boolean | string[]>
 /** The reply to the server: answers, or a refusal to answer. */
 export type Reply = { action: 'accept'; content: Answers } | { action: 'decline' }

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@allium/core'
-import type { ElicitRequest } from '@modelcontextprotocol/sdk/types.js'
+import type { ElicitRequest } from '@modelcontextprotocol/client'
 import type { Caller } from './callers.ts'
 import type { LinkSetup } from './link-setup.ts'
 import type { Question, Reply } from './question.ts'
@@ -69,7 +69,7 @@ export class RunningCalls {
     } catch (error) {
       logger.warn(`A sampling request of the MCP server "${name}" failed: ${secrets.describe(error)}`)
     }
-    throw new this.#sdk.McpError(refusedByClient, 'The client has refused the request.')
+    throw new this.#sdk.ProtocolError(refusedByClient, 'The client has refused the request.')
   }
 }
 

@@ -1,21 +1,17 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import type { Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { Client, Tool } from '@modelcontextprotocol/client'
 import type { LinkSetup } from './link-setup.ts'
-import type { Sdk } from './sdk.ts'
 
 /** Lists the tools of one connection, again whenever the server announces a change. */
 export class ToolListing {
   readonly #setup: LinkSetup
-  readonly #sdk: Sdk
   readonly #client: Client
   readonly #isOpen: () => boolean
   #relisting = false
   /** Whether the tools have changed since the last listing began. */
   #toolsChanged = false
 
-  constructor(setup: LinkSetup, sdk: Sdk, client: Client, isOpen: () => boolean) {
+  constructor(setup: LinkSetup, client: Client, isOpen: () => boolean) {
     this.#setup = setup
-    this.#sdk = sdk
     this.#client = client
     this.#isOpen = isOpen
   }
@@ -24,7 +20,7 @@ export class ToolListing {
   async begin(): Promise<void> {
     const { onTools } = this.#setup
     if (onTools === undefined) return
-    this.#client.setNotificationHandler(this.#sdk.ToolListChangedNotificationSchema, () => this.#relist())
+    this.#client.setNotificationHandler('notifications/tools/list_changed', () => this.#relist())
     onTools(await this.#list())
   }
 
@@ -36,7 +32,7 @@ export class ToolListing {
     for (let page = 0; page < maxPages; page++) {
       const request = { method: 'tools/list' as const, ...(cursor !== undefined && { params: { cursor } }) }
       const options = { timeout: this.#setup.connectTimeout }
-      const listed = await this.#client.request(request, this.#sdk.ListToolsResultSchema, options)
+      const listed = await this.#client.request(request, options)
       remaining -= JSON.stringify(listed.tools).length
       if (remaining < 0 || tools.length + listed.tools.length > maxTools) return this.#limitTools(tools, listed.tools)
       tools.push(...listed.tools)

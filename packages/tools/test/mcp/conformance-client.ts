@@ -1,6 +1,6 @@
 import { Agent, isAlliumError, type Session } from '@allium/core'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
-import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js'
+import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/client'
 import { type McpAuthProvider, mcp } from '../../src/mcp.ts'
 import { memoryProvider } from './oauth.ts'
 
