@@ -18,6 +18,7 @@ import { PerPrincipal } from './mcp/per-principal.ts'
 import { type McpSamplingOptions, Sampling } from './mcp/sampling.ts'
 import { Secrets } from './mcp/secrets.ts'
 import { isHttp, type McpPrincipalServer, type McpServer } from './mcp/server.ts'
+import { ToolLists } from './mcp/tool-lists.ts'
 import { Toolbox } from './mcp/toolbox.ts'
 
 export type { McpReconnectOptions } from './mcp/connection.ts'
@@ -29,6 +30,7 @@ export type {
   McpHttpServer,
   McpListing,
   McpPrincipalServer,
+  McpRevision,
   McpServer,
   McpStdioServer,
 } from './mcp/server.ts'
@@ -47,7 +49,7 @@ export type { McpCall } from './mcp/toolbox.ts'
  */
 export function mcp(given: McpOptions): TypedMiddleware<{}> {
   const options = mcpOptions(given)
-  const { name, as = `tools:mcp:${name}`, connectTimeout = 30_000, maxBytes = 4_194_304, reconnect } = options
+  const { name, as = `tools:mcp:${name}`, connectTimeout = 30_000, maxBytes = 4_194_304, reconnect, revision } = options
   const {
     prefix = `${name}__`,
     include,
@@ -72,9 +74,11 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       const toolbox = new Toolbox({ name, prefix, include, exclude, requireApproval, timeout, pin, flow }, logger)
       const onTools = toolbox.update.bind(toolbox)
       const allowed = { canElicit: elicitation !== false, canSample: sampling !== false }
-      const setup = { name, secrets: new Secrets(options), connectTimeout, maxBytes, logger, clock, ...allowed }
+      const lists = new ToolLists()
+      const limits = { connectTimeout, maxBytes }
+      const setup = { name, revision, secrets: new Secrets(options), ...limits, lists, logger, clock, ...allowed }
       const { expiresIn = 600_000 } = typeof elicitation === 'object' ? elicitation : {}
-      const dialogues = new Dialogues(name, expiresIn, ctx, samplingOf(name, sampling, logger))
+      const dialogues = new Dialogues(name, { expiresIn, ...allowed }, ctx, samplingOf(name, sampling, logger))
       const forget = dialogues.decline.bind(dialogues)
       declines.add(forget)
       const users = isPerPrincipal(options) ? options : undefined

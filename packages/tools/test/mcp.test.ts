@@ -271,7 +271,8 @@ describe('tools.mcp', () => {
       content: 'The MCP server "srv" answered with HTTP status 400.',
       error: { code: 'mcp.refused' },
     })
-    expect(requests.filter((headers) => headers['mcp-session-id'] === undefined)).toHaveLength(1)
+    // The question for the revision, and one handshake.
+    expect(requests.filter((headers) => headers['mcp-session-id'] === undefined)).toHaveLength(2)
   })
 
   it('ends the session of an HTTP server when it is disposed', async () => {
@@ -320,7 +321,7 @@ describe('tools.mcp', () => {
   it('keeps the values of headers out of errors, whoever quotes them', async () => {
     const { url } = await httpServer()
     const echo: typeof fetch = async (_url, init) =>
-      new Response(new Headers(init?.headers).get('authorization'), { status: 401 })
+      new Response(new Headers(init?.headers).get('authorization'), { status: 422 })
     const refused = await failure(
       agentWith({ url, headers: { authorization: 'Bearer s3cr3t-token' }, fetch: echo }).agent.init(),
     )

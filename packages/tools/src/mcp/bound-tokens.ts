@@ -55,7 +55,10 @@ export function withBoundTokens(provider: OAuthClientProvider, onUnknown: () => 
       await provider.saveClientInformation?.({ ...client, issuer } as never, to)
   }
 
-  const own: Partial<Record<PropertyKey, unknown>> = { tokens, clientInformation, saveTokens }
+  /** What was found before is for the callback of the app. A request that is refused asks again, because the server may have moved. */
+  function discoveryState(): undefined {}
+
+  const own: Partial<Record<PropertyKey, unknown>> = { tokens, clientInformation, saveTokens, discoveryState }
   return new Proxy(provider, {
     get(target, key) {
       if (Object.hasOwn(own, key)) return own[key]

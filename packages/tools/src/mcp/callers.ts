@@ -1,11 +1,13 @@
-import type { CallToolResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { Question, Reply } from './question.ts'
+import type { CallToolResult, StreamableHTTPClientTransport, Tool } from '@modelcontextprotocol/client'
+import type { Continuation, InputNeeded, Question, Reply } from './question.ts'
 import type { SamplingAnswer, SamplingRequest } from './sampling.ts'
 
 /** The caller of a call, with its abort signal. */
 export interface Caller {
   readonly signal: AbortSignal
   readonly principal: unknown
+  /** What an earlier call of the same needed. */
+  readonly goOn?: Continuation
   /** Answers the server's questions during the call; if missing, they are declined. */
   ask?(question: Question): Promise<Reply>
   /** Answers with the model; if missing, the server's request is rejected. */
@@ -14,7 +16,8 @@ export interface Caller {
 
 /** Sends calls to the server. */
 export interface Calls {
-  call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult>
+  /** @param tool its definition when the agent began */
+  call(tool: Tool, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult | InputNeeded>
   close(): Promise<void>
 }
 

@@ -1,12 +1,14 @@
 import { AlliumError, followSignal } from '@allium/core'
-import type { CallToolResult, Client } from '@modelcontextprotocol/client'
+import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client'
 import type { Caller } from './callers.ts'
+import { clientFor } from './client.ts'
 import type { LinkSetup } from './link-setup.ts'
+import type { InputNeeded } from './question.ts'
 import { RunningCalls } from './running-calls.ts'
-import { jsonSchemaValidator } from './schema.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
 import { endpointOf, isHttp } from './server.ts'
 import { tooLargeCode } from './too-large.ts'
+import { ToolCalls } from './tool-calls.ts'
 import { ToolListing } from './tool-listing.ts'
 import { type Route, routeTo } from './transport.ts'
 
@@ -20,7 +22,9 @@ export class Link {
   readonly #client: Client
   readonly #route: Route
   readonly #closed: Promise<void>
-  readonly #calls: RunningCalls
+  readonly #running: RunningCalls
+  readonly #listing: ToolListing
+  readonly #calls: ToolCalls
   #check: Promise<void> | undefined
   #receivedTooMuch = false
 
@@ -47,25 +51,10 @@ export class Link {
     this.#setup = setup
     this.#sdk = sdk
     this.#route = route
-    this.#calls = new RunningCalls(setup, sdk, route)
-    this.#client = new sdk.Client(
-      { name: 'allium', version: '0.1.0' },
-      {
-        capabilities: {
-          ...(setup.canElicit && { elicitation: { form: {} } }),
-          ...(setup.canSample && { sampling: {} }),
-        },
-        jsonSchemaValidator,
-      },
-    )
-    if (setup.canSample)
-      this.#client.setRequestHandler('sampling/createMessage', ({ params }, { mcpReq }) =>
-        this.#calls.sample(params, mcpReq.id),
-      )
-    if (setup.canElicit)
-      this.#client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
-        this.#calls.elicit(params, mcpReq.id),
-      )
+    this.#running = new RunningCalls(setup, sdk, route)
+    this.#client = clientFor(setup, sdk, this.#running)
+    this.#listing = new ToolListing(setup, this.#client, () => this.open)
+    this.#calls = new ToolCalls(setup, sdk, this.#client, this.#listing)
     this.#closed = new Promise((resolve) => {
       this.#client.onclose = () => {
         resolve()
@@ -82,16 +71,16 @@ export class Link {
   }
 
   /** Sends a call. An abort is sent to the server with a neutral message. */
-  async call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
+  async call(tool: Tool, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult | InputNeeded> {
     const { signal } = caller
     const cancel = new AbortController()
     if (signal.aborted) throw signal.reason
     const release = followSignal(signal, () => cancel.abort('The call was cancelled.'))
-    const end = this.#calls.add(caller)
+    const end = this.#running.add(caller)
     try {
       const headers = this.#route.headersFor?.(caller)
       const options = { signal: cancel.signal, timeout: noTimeout, ...(headers && { headers }) }
-      return await this.#client.request({ method: 'tools/call', params: { name, arguments: args } }, options)
+      return await this.#calls.send(tool, args, caller.goOn, options)
     } finally {
       release()
       end()
@@ -112,7 +101,8 @@ export class Link {
 
   async #ping(): Promise<void> {
     try {
-      await this.#client.ping({ timeout: 5_000 })
+      const options = { timeout: 5_000 }
+      await (this.#client.getProtocolEra() === 'modern' ? this.#client.discover(options) : this.#client.ping(options))
     } catch (error) {
       if (!this.isServerError(error)) await this.#client.close().catch(ignore)
     }
@@ -139,7 +129,8 @@ export class Link {
 
   /** Returns the error for a missing authorization, if that was the cause. */
   unauthorizedError(error: unknown): AlliumError | undefined {
-    if (!(error instanceof this.#sdk.UnauthorizedError)) return undefined
+    const { UnauthorizedError, InsufficientScopeError } = this.#sdk
+    if (!(error instanceof UnauthorizedError || error instanceof InsufficientScopeError)) return undefined
     const { name, secrets } = this.#setup
     const message = `The MCP server "${name}" wants an authorization that it did not get: ${secrets.describe(error)}`
     return new AlliumError('mcp.unauthorized', message, {
@@ -162,13 +153,17 @@ export class Link {
     const { connectTimeout } = this.#setup
     const cancel = new AbortController()
     // Not the signal itself, because the SDK never removes its listener.
-    const release = followSignal(signal, (reason) => cancel.abort(reason))
+    const release = followSignal(signal, (reason) => {
+      cancel.abort(reason)
+      // The SDK does not hear the signal while it asks for the revision.
+      void this.#route.transport.close()
+    })
     try {
       await this.#client.connect(this.#route.transport, { timeout: connectTimeout, signal: cancel.signal })
     } finally {
       release()
     }
-    await new ToolListing(this.#setup, this.#client, () => this.open).begin()
+    await this.#listing.begin()
   }
 
   /** Waits for a promise, at most this long. */
@@ -190,7 +185,7 @@ function unreachable(
 ): AlliumError {
   const stderrText = stderrLines.length === 0 ? '' : ` It said: ${stderrLines.join(' · ').slice(0, 500)}`
   const fix = isHttp(server)
-    ? 'Check its URL and headers, and that it supports revision 2025-11-25 of MCP.'
+    ? 'Check its URL and headers, and that it supports revision 2025-11-25 or 2026-07-28 of MCP.'
     : 'Check that its program is installed, and check its environment variables.'
   return new AlliumError(
     'mcp.unreachable',

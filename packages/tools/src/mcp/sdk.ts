@@ -5,10 +5,16 @@ export type Sdk = Pick<
   typeof import('@modelcontextprotocol/client'),
   | 'auth'
   | 'Client'
+  | 'computeScopeUnion'
   | 'extractWWWAuthenticateParams'
+  | 'InsufficientScopeError'
+  | 'isSpecType'
+  | 'isStrictScopeSuperset'
   | 'ProtocolError'
   | 'SdkError'
+  | 'SdkErrorCode'
   | 'SdkHttpError'
+  | 'specTypeSchemas'
   | 'StreamableHTTPClientTransport'
   | 'UnauthorizedError'
 > &

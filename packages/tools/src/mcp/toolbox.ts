@@ -131,7 +131,7 @@ export class Toolbox {
       execute: async (args: Answers, ctx) => {
         if (!this.#currentNames.has(tool.name))
           return failure(`The MCP server "${server}" no longer has the tool "${tool.name}".`)
-        const result = await dialogues.run(calls, tool.name, args, ctx)
+        const result = await dialogues.run({ calls, tool, args, ctx })
         if (result === undefined) return 'waits for a human'
         const problem = output && (await mismatch(output, result))
         if (problem !== undefined) return failure(`The result of "${tool.name}" does not fit its schema: ${problem}`)

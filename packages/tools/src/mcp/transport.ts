@@ -7,7 +7,7 @@ import { withBoundTokens } from './bound-tokens.ts'
 import { boundedResponse } from './bounded-response.ts'
 import { type Caller, Callers } from './callers.ts'
 import type { LinkSetup } from './link-setup.ts'
-import { adaptMessages, readableTools } from './messages.ts'
+import { adaptMessages } from './messages.ts'
 import type { Sdk } from './sdk.ts'
 import { variables } from './secrets.ts'
 import { isHttp, type McpHttpServer, type McpPrincipalServer, type McpStdioServer } from './server.ts'
@@ -29,7 +29,7 @@ export interface Route {
 export async function routeTo(setup: LinkSetup, sdk: Sdk, onLine: (line: string) => void): Promise<Route> {
   const { server, maxBytes } = setup
   const route = await (isHttp(server) ? httpRoute(server, setup, sdk) : stdioRoute(server, maxBytes, sdk, onLine))
-  adaptMessages(route.transport, readableTools)
+  adaptMessages(route.transport)
   return route
 }
 
@@ -94,7 +94,9 @@ async function httpRoute(
   const callerOf =
     provider === undefined ? withHeaders : withAuthorization(withHeaders, { provider, place, fetch: elsewhere, sdk })
   const routedFetch: typeof fetch = (to, init) => (isMessage(init) ? callerOf(to, init) : elsewhere(to, init))
-  const options = { fetch: routedFetch, ...(provider !== undefined && { authProvider: provider }) }
+  // `withAuthorization` steps up. A second refusal is an error.
+  const onInsufficientScope = 'throw' as const
+  const options = { fetch: routedFetch, onInsufficientScope, ...(provider !== undefined && { authProvider: provider }) }
   const transport = new sdk.StreamableHTTPClientTransport(place, options)
   callers.watch(transport)
   return {

@@ -107,8 +107,13 @@ export function memoryProvider(own: Partial<OAuthClientProvider> & { client?: un
   /** The user follows the link, and agrees; the app's callback gets the code. */
   const agree = async (serverUrl: string) => {
     const response = await fetch(redirects.at(-1) as URL, { redirect: 'manual' })
-    const authorizationCode = new URL(response.headers.get('location') ?? '').searchParams.get('code') ?? ''
-    await auth(provider, { serverUrl, authorizationCode })
+    const { searchParams } = new URL(response.headers.get('location') ?? '')
+    const iss = searchParams.get('iss') ?? undefined
+    await auth(provider, {
+      serverUrl,
+      authorizationCode: searchParams.get('code') ?? '',
+      ...(iss !== undefined && { iss }),
+    })
   }
   return { provider, redirects, agree, token: () => tokens?.access_token }
 }
