@@ -21,6 +21,7 @@ export class Connection {
   readonly #retry: Required<McpReconnectOptions>
   readonly #disposed = new AbortController()
   #link: Link | undefined
+  #known: Link['known']
   #opening: Promise<Link> | undefined
   #reconnecting = false
   /** Drops and failed attempts since the last successful call. */
@@ -92,7 +93,8 @@ export class Connection {
 
   async #open(): Promise<Link> {
     this.#disposed.signal.throwIfAborted()
-    const link = await Link.to(this.#setup, this.#disposed.signal)
+    const link = await Link.to(this.#setup, this.#disposed.signal, this.#known)
+    this.#known = link.known
     if (this.#disposed.signal.aborted || !link.open) {
       await link.close()
       this.#disposed.signal.throwIfAborted()

@@ -1,5 +1,5 @@
 import { AlliumError, followSignal } from '@allium/core'
-import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client'
+import type { CallToolResult, Client, PriorDiscovery, Tool } from '@modelcontextprotocol/client'
 import type { Caller } from './callers.ts'
 import { clientFor } from './client.ts'
 import type { LinkSetup } from './link-setup.ts'
@@ -29,7 +29,7 @@ export class Link {
   #receivedTooMuch = false
 
   /** @throws AlliumError `mcp.unreachable`, `mcp.not_installed` */
-  static async to(setup: LinkSetup, signal: AbortSignal): Promise<Link> {
+  static async to(setup: LinkSetup, signal: AbortSignal, known?: PriorDiscovery): Promise<Link> {
     const sdk = await loadSdk()
     const stderrLines: string[] = []
     const route = await routeTo(setup, sdk, (line) => {
@@ -39,7 +39,7 @@ export class Link {
     })
     const link = new Link(setup, sdk, route)
     try {
-      await link.#handshake(signal)
+      await link.#handshake(signal, known)
     } catch (cause) {
       await link.close()
       throw link.unauthorizedError(cause) ?? link.tooLargeError(cause) ?? unreachable(setup, cause, stderrLines)
@@ -68,6 +68,13 @@ export class Link {
       if (/^ReadBuffer exceeded/.test(error.message)) this.#receivedTooMuch = true
       else if (isHttp(setup.server)) void this.check()
     }
+  }
+
+  /** Returns the revision of a program, which would be started once more to ask for it. A server at a URL may change its own. */
+  get known(): PriorDiscovery | undefined {
+    if (isHttp(this.#setup.server)) return undefined
+    const discover = this.#client.getDiscoverResult()
+    return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover }
   }
 
   /** Sends a call. An abort is sent to the server with a neutral message. */
@@ -149,7 +156,7 @@ export class Link {
     if (pid?.() !== undefined) await this.#waitAtMost(5_000, this.#closed)
   }
 
-  async #handshake(signal: AbortSignal): Promise<void> {
+  async #handshake(signal: AbortSignal, known: PriorDiscovery | undefined): Promise<void> {
     const { connectTimeout } = this.#setup
     const cancel = new AbortController()
     // Not the signal itself, because the SDK never removes its listener.
@@ -159,7 +166,8 @@ export class Link {
       void this.#route.transport.close()
     })
     try {
-      await this.#client.connect(this.#route.transport, { timeout: connectTimeout, signal: cancel.signal })
+      const options = { timeout: connectTimeout, signal: cancel.signal, ...(known && { prior: known }) }
+      await this.#client.connect(this.#route.transport, options)
     } finally {
       release()
     }
