@@ -1,15 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { scriptedModel } from '@allium/testing'
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
+import { serveFetch } from '../../tools/test/mcp/serve-fetch.ts'
 import { loadConfig } from '../src/config.ts'
 
 const child = fileURLToPath(new URL('./mcp.child.mjs', import.meta.url))
@@ -92,21 +90,16 @@ console.log((await agent.init().catch((error) => error)).code)`
   })
 })
 
-/** A stateless server that tells a header. */
+/** A server that tells a header. */
 async function webServer(): Promise<string> {
-  const http = createServer(async (request, response) => {
+  const { fetch } = createMcpHandler(({ requestInfo }) => {
     const server = new McpServer({ name: 'web', version: '1.0.0' })
-    server.registerTool('who', { description: 'Tells', inputSchema: { any: z.string().optional() } }, () => ({
-      content: [{ type: 'text', text: String(request.headers['x-name']) }],
+    server.registerTool('who', { description: 'Tells', inputSchema: z.object({ any: z.string().optional() }) }, () => ({
+      content: [{ type: 'text', text: String(requestInfo?.headers.get('x-name')) }],
     }))
-    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined })
-    await server.connect(transport)
-    await transport.handleRequest(request, response)
+    return server
   })
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    http.closeAllConnections()
-    http.close()
-  })
-  return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`
+  const { url, stop } = await serveFetch(fetch)
+  onTestFinished(stop)
+  return url
 }

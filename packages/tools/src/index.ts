@@ -15,6 +15,7 @@ export {
   type McpOptions,
   type McpPrincipalServer,
   type McpReconnectOptions,
+  type McpRevision,
   type McpServer,
   type McpStdioServer,
   mcp,

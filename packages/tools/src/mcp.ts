@@ -1,24 +1,7 @@
-import {
-  type AgentContext,
-  type AnyTool,
-  defineMiddleware,
-  type Logger,
-  messageOf,
-  type ToolDef,
-  type ToolResult,
-  type TypedMiddleware,
-} from '@allium/core'
+import { defineMiddleware, type ToolResult, type TypedMiddleware } from '@allium/core'
 import { approvalRequestOf } from '@allium/core/context'
-import type { Tool } from '@modelcontextprotocol/sdk/types.js'
-import { Connection } from './mcp/connection.ts'
-import { Dialogues } from './mcp/dialogues.ts'
-import type { LinkSetup } from './mcp/link-setup.ts'
+import type { Attached } from './mcp/attach.ts'
 import { type McpOptions, mcpOptions } from './mcp/options.ts'
-import { PerPrincipal } from './mcp/per-principal.ts'
-import { type McpSamplingOptions, Sampling } from './mcp/sampling.ts'
-import { Secrets } from './mcp/secrets.ts'
-import { isHttp, type McpPrincipalServer, type McpServer } from './mcp/server.ts'
-import { Toolbox } from './mcp/toolbox.ts'
 
 export type { McpReconnectOptions } from './mcp/connection.ts'
 export type { McpLayerOptions, McpOptions } from './mcp/options.ts'
@@ -29,6 +12,7 @@ export type {
   McpHttpServer,
   McpListing,
   McpPrincipalServer,
+  McpRevision,
   McpServer,
   McpStdioServer,
 } from './mcp/server.ts'
@@ -47,109 +31,34 @@ export type { McpCall } from './mcp/toolbox.ts'
  */
 export function mcp(given: McpOptions): TypedMiddleware<{}> {
   const options = mcpOptions(given)
-  const { name, as = `tools:mcp:${name}`, connectTimeout = 30_000, maxBytes = 4_194_304, reconnect } = options
-  const {
-    prefix = `${name}__`,
-    include,
-    exclude = [],
-    requireApproval = false,
-    timeout,
-    pin,
-    flow,
-    elicitation = true,
-    sampling = false,
-  } = options
-  /** The names of its tools in all agents with this layer, for the tool hook. */
-  const ownTools = new Set<string>()
-  const declines = new Set<Dialogues['decline']>()
+  const { name, as = `tools:mcp:${name}` } = options
+  /** The connections of the agents with this layer, for the tool hook. */
+  const attached = new Set<Attached>()
 
   return defineMiddleware({
     name: as,
     // Outer layers see `structuredContent` as the value.
     innermost: true,
     async agent(ctx, next) {
-      const { logger, clock } = ctx
-      const toolbox = new Toolbox({ name, prefix, include, exclude, requireApproval, timeout, pin, flow }, logger)
-      const onTools = toolbox.update.bind(toolbox)
-      const allowed = { canElicit: elicitation !== false, canSample: sampling !== false }
-      const setup = { name, secrets: new Secrets(options), connectTimeout, maxBytes, logger, clock, ...allowed }
-      const { expiresIn = 600_000 } = typeof elicitation === 'object' ? elicitation : {}
-      const dialogues = new Dialogues(name, expiresIn, ctx, samplingOf(name, sampling, logger))
-      const forget = dialogues.decline.bind(dialogues)
-      declines.add(forget)
-      const users = isPerPrincipal(options) ? options : undefined
-      const compare = users?.tools === undefined ? toolbox.compare.bind(toolbox) : undefined
-      const calls = users
-        ? new PerPrincipal({ ...setup, onTools: compare }, users)
-        : new Connection({ ...setup, server: options, owner: noOwner, onTools }, reconnect)
+      const { attach } = await import('./mcp/attach.ts')
+      const server = await attach(ctx, options)
+      attached.add(server)
       try {
-        if (calls instanceof Connection) await calls.open()
-        else if (users !== undefined) onTools(users.tools?.map(toListedTool) ?? (await listing(setup, users)))
-        await toolbox.checkPin()
-        const tools = await toolbox.tools(calls, dialogues)
-        for (const tool of tools) if (registers(ctx, tool, toolbox)) ownTools.add(tool.name)
         await next()
       } finally {
-        declines.delete(forget)
-        dialogues.close()
-        await calls.close()
+        attached.delete(server)
+        await server.close()
       }
     },
     async tool(ctx, next) {
       if (ctx.approval !== undefined && 'deny' in ctx.approval)
-        for (const decline of declines) decline(approvalRequestOf(ctx))
+        for (const { decline } of attached) decline(approvalRequestOf(ctx))
       const result = await next()
-      return ownTools.has(ctx.tool.name) ? withStructured(result) : result
+      const isOwn = [...attached].some(({ toolNames }) => toolNames.has(ctx.tool.name))
+      return isOwn ? withStructured(result) : result
     },
   })
 }
-
-/** Whether the agent takes a tool. It is left out if, for example, another tool has its name. */
-function registers(ctx: AgentContext, tool: AnyTool, toolbox: Toolbox): boolean {
-  try {
-    ctx.registerTool(tool)
-    return true
-  } catch (error) {
-    toolbox.skipTool(tool.name, messageOf(error).replace(/\.$/, ''))
-    return false
-  }
-}
-
-function samplingOf(name: string, given: boolean | McpSamplingOptions, logger: Logger): Sampling | undefined {
-  return given === false ? undefined : new Sampling(name, given === true ? {} : given, logger)
-}
-
-function isPerPrincipal(server: McpServer): server is McpPrincipalServer {
-  return isHttp(server) && server.perPrincipal === true
-}
-
-/** Returns the tools that `listWith` sees, over a temporary connection. */
-async function listing(
-  setup: Omit<LinkSetup, 'owner' | 'server' | 'onTools'>,
-  { url, fetch, allowPrivate, listWith }: McpPrincipalServer,
-): Promise<readonly Tool[]> {
-  let tools: readonly Tool[] = []
-  const server = {
-    url,
-    ...listWith,
-    ...(fetch !== undefined && { fetch }),
-    ...(allowPrivate !== undefined && { allowPrivate }),
-  }
-  const onTools = (listed: readonly Tool[]) => void (tools = listed)
-  const connection = new Connection({ ...setup, server, owner: noOwner, onTools }, 'by calls alone')
-  try {
-    await connection.open()
-    return tools
-  } finally {
-    await connection.close()
-  }
-}
-
-function toListedTool({ name, description, jsonSchema }: ToolDef): Tool {
-  return { name, description, inputSchema: jsonSchema as Tool['inputSchema'] }
-}
-
-function noOwner(): undefined {}
 
 function withStructured(result: ToolResult): ToolResult {
   const { value } = result

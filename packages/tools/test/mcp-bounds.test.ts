@@ -6,6 +6,7 @@ import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Link } from '../src/mcp/link.ts'
 import { Secrets } from '../src/mcp/secrets.ts'
+import { ToolLists } from '../src/mcp/tool-lists.ts'
 import { type McpLayerOptions, type McpServer, mcp } from '../src/mcp.ts'
 import { httpFixture } from './mcp/http.ts'
 import { endless, json, rawServer } from './mcp/raw.ts'
@@ -163,7 +164,7 @@ describe('A connection', () => {
     const setup = { name: 'srv', server, secrets: new Secrets(server), connectTimeout: 10_000, maxBytes, logger, clock }
     for (let i = 0; i < 3; i++) {
       const link = await Link.to(
-        { ...setup, canElicit: true, canSample: false, owner: () => {}, onTools: () => {} },
+        { ...setup, lists: new ToolLists(), canElicit: true, canSample: false, owner: () => {}, onTools: () => {} },
         signal,
       )
       await link.close()

@@ -1,3 +1,4 @@
+import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { growth } from '../../testing/test/growth.ts'
 import { type Caller, Callers } from '../src/mcp/callers.ts'
@@ -8,9 +9,9 @@ const call = { jsonrpc: '2.0', id: 1, method: 'tools/call' } as const
 /** The answer to a call, read to its end. */
 async function heard(pieces: readonly string[]) {
   const callers = new Callers()
-  const transport = { send: async () => {} }
+  const transport: Pick<StreamableHTTPClientTransport, 'send'> = { send: async () => {} }
   callers.watch(transport)
-  callers.sendFor(caller, () => (transport.send as (message: object) => Promise<void>)(call))
+  await transport.send(call, { headers: callers.headersFor(caller) })
   const chunks = pieces.map((piece) => new TextEncoder().encode(piece))
   const body = new ReadableStream({ pull: (to) => (chunks.length > 0 ? to.enqueue(chunks.shift()) : to.close()) })
   const response = new Response(body, { headers: { 'content-type': 'text/event-stream' } })

@@ -10,7 +10,12 @@ const evil = `${'a'.repeat(60)}!`
 async function answer(schema: JsonSchema, data: Record<string, unknown>): Promise<string> {
   let said = 'nothing'
   const logger = { warn() {}, error() {} }
-  const dialogues = new Dialogues('srv', 1_000, { clock: manualClock(0), logger }, undefined)
+  const dialogues = new Dialogues(
+    'srv',
+    { expiresIn: 1_000, canElicit: true },
+    { clock: manualClock(0), logger },
+    undefined,
+  )
   const question = { reason: 'How many?', question: { message: 'How many?', schema }, ticket: 'of another process' }
   const ctx = {
     signal: new AbortController().signal,
@@ -19,7 +24,8 @@ async function answer(schema: JsonSchema, data: Record<string, unknown>): Promis
   } as unknown as ToolExecution
   const call = async () => ({ content: [{ type: 'text' as const, text: 'Booked.' }] })
   const request = { by: undefined, request: question }
-  const result = await dialogues.run({ call } as never, 'book', {}, ctx, request)
+  const tool = { name: 'book', inputSchema: { type: 'object' as const } }
+  const result = await dialogues.run({ calls: { call } as never, tool, args: {}, ctx }, request)
   return result === undefined ? said : 'called'
 }
 

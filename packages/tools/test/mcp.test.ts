@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { Agent, type AlliumError, type Logger, type Middleware } from '@allium/core'
@@ -59,6 +62,16 @@ afterEach(async () => {
 const kinds = ['stdio', 'streamable HTTP'] as const
 const serverOf = async (kind: (typeof kinds)[number]): Promise<McpServer> =>
   kind === 'stdio' ? stdio : { url: (await httpServer()).url }
+
+it('starts a program once more to ask for its revision, and not again when it is restarted', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'allium-mcp-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'starts')
+  const { call } = agentWith({ ...stdio, env: { STARTS: file } })
+  await call('die')
+  expect((await call('add', { a: 1, b: 2 }))?.content).toBe('The sum is 3.')
+  expect(readFileSync(file, 'utf8')).toBe('...')
+})
 
 describe.each(kinds)('tools.mcp over %s', (kind) => {
   it('gives the model the tools of all pages, with their schemas, and calls them', async () => {
@@ -271,7 +284,8 @@ describe('tools.mcp', () => {
       content: 'The MCP server "srv" answered with HTTP status 400.',
       error: { code: 'mcp.refused' },
     })
-    expect(requests.filter((headers) => headers['mcp-session-id'] === undefined)).toHaveLength(1)
+    // The question for the revision, and one handshake.
+    expect(requests.filter((headers) => headers['mcp-session-id'] === undefined)).toHaveLength(2)
   })
 
   it('ends the session of an HTTP server when it is disposed', async () => {
@@ -320,7 +334,7 @@ describe('tools.mcp', () => {
   it('keeps the values of headers out of errors, whoever quotes them', async () => {
     const { url } = await httpServer()
     const echo: typeof fetch = async (_url, init) =>
-      new Response(new Headers(init?.headers).get('authorization'), { status: 401 })
+      new Response(new Headers(init?.headers).get('authorization'), { status: 422 })
     const refused = await failure(
       agentWith({ url, headers: { authorization: 'Bearer s3cr3t-token' }, fetch: echo }).agent.init(),
     )

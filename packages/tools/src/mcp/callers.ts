@@ -1,12 +1,13 @@
-import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import type { Question, Reply } from './question.ts'
+import type { CallToolResult, StreamableHTTPClientTransport, Tool } from '@modelcontextprotocol/client'
+import type { Continuation, InputNeeded, Question, Reply } from './question.ts'
 import type { SamplingAnswer, SamplingRequest } from './sampling.ts'
 
 /** The caller of a call, with its abort signal. */
 export interface Caller {
   readonly signal: AbortSignal
   readonly principal: unknown
+  /** What an earlier call of the same needed. */
+  readonly goOn?: Continuation
   /** Answers the server's questions during the call; if missing, they are declined. */
   ask?(question: Question): Promise<Reply>
   /** Answers with the model; if missing, the server's request is rejected. */
@@ -15,35 +16,37 @@ export interface Caller {
 
 /** Sends calls to the server. */
 export interface Calls {
-  call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult>
+  /** @param tool its definition when the agent began */
+  call(tool: Tool, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult | InputNeeded>
   close(): Promise<void>
 }
 
 /**
- * Finds the caller of a message. The SDK sends a request synchronously but fetches it later, with only its text. A server's question
- * belongs to the call whose response contains it, which the SDK does not report.
+ * Finds the caller of a message. The SDK fetches a request later, with only its text. A server's question belongs to the call whose
+ * response contains it, which the SDK does not report.
  */
 export class Callers {
-  #now: Caller | undefined
+  #keys = 0
+  readonly #byKey = new Map<unknown, Caller>()
   /** By request id, also for cancellations; the most recent ones. */
   readonly #byId = new Map<unknown, Caller>()
   /** By the id of the server's question. */
   readonly #byQuestion = new Map<unknown, Caller>()
 
-  sendFor<T>(caller: Caller, send: () => T): T {
-    this.#now = caller
-    try {
-      return send()
-    } finally {
-      this.#now = undefined
-    }
+  /** Returns the headers that tell `watch` the caller of a request. They are not sent. */
+  headersFor(caller: Caller): Record<string, string> {
+    const key = String(this.#keys++)
+    remember(this.#byKey, key, caller)
+    return { [callerHeader]: key }
   }
 
   watch(transport: Pick<StreamableHTTPClientTransport, 'send'>): void {
     const send = transport.send.bind(transport)
     transport.send = (message, options) => {
-      if (this.#now !== undefined && 'id' in message) remember(this.#byId, message.id, this.#now)
-      return send(message, options)
+      const { [callerHeader]: key, ...headers } = options?.headers ?? {}
+      const caller = this.#byKey.get(key)
+      if (caller !== undefined && 'id' in message) remember(this.#byId, message.id, caller)
+      return send(message, { ...options, headers })
     }
   }
 
@@ -103,5 +106,6 @@ function remember(map: Map<unknown, Caller>, id: unknown, caller: Caller): void 
   if (map.size > maxTracked) map.delete(map.keys().next().value)
 }
 
+const callerHeader = 'allium-caller'
 /** More than can run at once. */
 const maxTracked = 10_000

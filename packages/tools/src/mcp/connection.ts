@@ -1,8 +1,9 @@
 import { AlliumError, delay, isAlliumError } from '@allium/core'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Caller } from './callers.ts'
 import { Link } from './link.ts'
 import type { LinkSetup } from './link-setup.ts'
+import type { InputNeeded } from './question.ts'
 
 export interface McpReconnectOptions {
   /** The maximum number of consecutive attempts; after that only a call tries again. @default 10 */
@@ -20,6 +21,7 @@ export class Connection {
   readonly #retry: Required<McpReconnectOptions>
   readonly #disposed = new AbortController()
   #link: Link | undefined
+  #known: Link['known']
   #opening: Promise<Link> | undefined
   #reconnecting = false
   /** Drops and failed attempts since the last successful call. */
@@ -43,11 +45,11 @@ export class Connection {
   }
 
   /** @throws AlliumError `mcp.unreachable`, `mcp.lost`, `mcp.refused` */
-  async call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
+  async call(tool: Tool, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult | InputNeeded> {
     const { signal } = caller
     const link = await this.#linkForCall()
     try {
-      return this.#succeeded(await link.call(name, args, caller))
+      return this.#succeeded(await link.call(tool, args, caller))
     } catch (error) {
       if (signal.aborted) throw signal.reason
       if (!wasNotDelivered(link, error)) throw this.#failure(link, error)
@@ -56,7 +58,7 @@ export class Connection {
     this.#onDrop(link)
     const next = await this.#linkForCall()
     try {
-      return this.#succeeded(await next.call(name, args, caller))
+      return this.#succeeded(await next.call(tool, args, caller))
     } catch (error) {
       if (signal.aborted) throw signal.reason
       throw this.#failure(next, error)
@@ -91,7 +93,8 @@ export class Connection {
 
   async #open(): Promise<Link> {
     this.#disposed.signal.throwIfAborted()
-    const link = await Link.to(this.#setup, this.#disposed.signal)
+    const link = await Link.to(this.#setup, this.#disposed.signal, this.#known)
+    this.#known = link.known
     if (this.#disposed.signal.aborted || !link.open) {
       await link.close()
       this.#disposed.signal.throwIfAborted()
@@ -142,7 +145,7 @@ export class Connection {
     }
   }
 
-  #succeeded(result: CallToolResult): CallToolResult {
+  #succeeded<R>(result: R): R {
     this.#failures = 0
     return result
   }
@@ -191,5 +194,7 @@ function needsUser(error: unknown): boolean {
 }
 
 function isMalformed(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && Array.isArray((error as { issues?: unknown }).issues)
+  if (typeof error !== 'object' || error === null) return false
+  const { issues, code } = error as { issues?: unknown; code?: unknown }
+  return Array.isArray(issues) || code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE'
 }

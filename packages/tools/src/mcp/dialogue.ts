@@ -1,15 +1,19 @@
 import { AlliumError, followSignal, type ToolExecution } from '@allium/core'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Calls } from './callers.ts'
-import type { Answers, Question, Reply } from './question.ts'
+import type { Answers, InputNeeded, Question, Reply } from './question.ts'
 import type { Sampling, SamplingRequest } from './sampling.ts'
+
+interface Finished {
+  readonly result: CallToolResult | InputNeeded
+}
 
 /** A call to a server that may ask questions before it returns its result. */
 export class Dialogue {
   /** Whether it has a result or has failed. */
   isDone = false
   readonly #cancel = new AbortController()
-  readonly #result: Promise<{ readonly result: CallToolResult }>
+  readonly #result: Promise<Finished>
   readonly #questions: { readonly question: Question; readonly reply: (reply: Reply) => void }[] = []
   #onQuestion = () => {}
   #sampleCount = 0
@@ -18,7 +22,7 @@ export class Dialogue {
 
   constructor(
     calls: Calls,
-    name: string,
+    tool: Tool,
     args: Record<string, unknown>,
     { principal, sampling }: { principal: unknown; sampling: Sampling | undefined },
   ) {
@@ -32,14 +36,14 @@ export class Dialogue {
         return sampling.answer(this.#ctx, request, ++this.#sampleCount)
       throw new AlliumError('mcp.refused', 'No active run can answer this sampling request.')
     }
-    const call = calls.call(name, args, { signal: this.#cancel.signal, principal, ask, sample })
+    const call = calls.call(tool, args, { signal: this.#cancel.signal, principal, ask, sample })
     this.#result = call.then((result) => ({ result })).finally(() => (this.isDone = true))
     // A failure may have no other handler yet.
     this.#result.catch(() => {})
   }
 
   /** Returns the result, or the question that must be answered first. An abort cancels the call. */
-  async next(ctx: ToolExecution): Promise<{ readonly result: CallToolResult } | { readonly question: Question }> {
+  async next(ctx: ToolExecution): Promise<Finished | { readonly question: Question }> {
     const { signal } = ctx
     this.#ctx = ctx
     const release = followSignal(signal, () => this.#cancel.abort(signal.reason))

@@ -1,10 +1,10 @@
 import { type Clock, delay, type Logger, type ToolExecution } from '@allium/core'
 import { type ApprovalRequest, approvalRequestOf } from '@allium/core/context'
 import { digestOf } from '@allium/core/internal'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import type { Calls } from './callers.ts'
+import type { CallToolResult } from '@modelcontextprotocol/client'
 import { Dialogue } from './dialogue.ts'
-import type { Answers, Question } from './question.ts'
+import { type Answers, isInputNeeded, type Question } from './question.ts'
+import type { Invocation, Outcome, Round, Rounds } from './rounds.ts'
 import type { Sampling } from './sampling.ts'
 import { optionalSchema, violation } from './schema.ts'
 
@@ -16,16 +16,22 @@ interface PendingQuestion extends Record<string, unknown> {
   ticket: string
   /** Earlier answers in the same call, by digests of the questions, for a process that must repeat the call. */
   answered?: [question: string, answers: Answers][]
+  /** What the server needs, in revision 2026-07-28. Nothing is open there then. */
+  round?: Round
   /** The problem with the previous answers. */
   problem?: string
 }
 
-/** Runs calls to a server, and suspends those with an open question. They stay open at the server meanwhile. */
+/**
+ * Runs calls to a server, and suspends those with an open question. In revision 2025-11-25 they stay open at the server meanwhile; in
+ * 2026-07-28 the question has what the next call needs.
+ */
 export class Dialogues {
   readonly #openCalls = new Map<string, { readonly dialogue: Dialogue; readonly deadline: number }>()
   readonly #closed = new AbortController()
   readonly #name: string
   readonly #expiresIn: number
+  readonly #canElicit: boolean
   readonly #clock: Clock
 
   readonly #logger: Logger
@@ -33,7 +39,7 @@ export class Dialogues {
 
   constructor(
     name: string,
-    expiresIn: number,
+    { expiresIn, canElicit }: { readonly expiresIn: number; readonly canElicit: boolean },
     { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
     sampling: Sampling | undefined,
   ) {
@@ -41,21 +47,17 @@ export class Dialogues {
     this.#logger = logger
     this.#name = name
     this.#expiresIn = expiresIn
+    this.#canElicit = canElicit
     this.#clock = clock
   }
 
   /** Returns undefined when the call waits for a human. */
-  async run(
-    calls: Calls,
-    tool: string,
-    args: Answers,
-    ctx: ToolExecution,
-    request = approvalRequestOf(ctx),
-  ): Promise<CallToolResult | undefined> {
+  async run(call: Invocation, request = approvalRequestOf(call.ctx)): Promise<CallToolResult | undefined> {
+    const { ctx } = call
     const pendingQuestion = pendingQuestionOf(request)
     if (pendingQuestion === undefined || ctx.approval === undefined || !('approve' in ctx.approval)) {
       this.decline(request)
-      return this.#advance(this.#dialogue(calls, tool, args, ctx), ctx, [])
+      return this.#advance(this.#dialogue(call), call, [])
     }
     const proposedAnswers = withDefaults(pendingQuestion.question, ctx.approval.data)
     const problem = await this.#problemOf(pendingQuestion.question.schema, proposedAnswers)
@@ -65,15 +67,18 @@ export class Dialogues {
       return undefined
     }
     const answers = proposedAnswers as Answers // it fits the schema
+    if (pendingQuestion.round !== undefined) {
+      const { round } = pendingQuestion
+      return this.#afterRound(await (await this.#rounds()).answer(round, answers, call), ctx)
+    }
     const answered: PendingQuestion['answered'] = [
       ...(pendingQuestion.answered ?? []),
       [await digestOf(pendingQuestion.question), answers],
     ]
     this.#openCalls.delete(pendingQuestion.ticket)
-    if (open === undefined || open.dialogue.isDone)
-      return this.#advance(this.#dialogue(calls, tool, args, ctx), ctx, answered)
+    if (open === undefined || open.dialogue.isDone) return this.#advance(this.#dialogue(call), call, answered)
     open.dialogue.answer(answers)
-    return this.#advance(open.dialogue, ctx, answered)
+    return this.#advance(open.dialogue, call, answered)
   }
 
   /** Declines the open question if its call is denied, or runs in another way. */
@@ -88,18 +93,22 @@ export class Dialogues {
     this.#openCalls.clear()
   }
 
-  #dialogue(calls: Calls, tool: string, args: Answers, { principal }: ToolExecution): Dialogue {
-    return new Dialogue(calls, tool, args, { principal, sampling: this.#sampling })
+  #dialogue({ calls, tool, args, ctx }: Invocation): Dialogue {
+    return new Dialogue(calls, tool, args, { principal: ctx.principal, sampling: this.#sampling })
   }
 
   async #advance(
     dialogue: Dialogue,
-    ctx: ToolExecution,
+    call: Invocation,
     answered: [string, Answers][],
   ): Promise<CallToolResult | undefined> {
+    const { ctx } = call
     for (;;) {
       const turn = await dialogue.next(ctx)
-      if ('result' in turn) return turn.result
+      if ('result' in turn) {
+        const { result } = turn
+        return isInputNeeded(result) ? this.#afterRound(await (await this.#rounds()).run(result, call), ctx) : result
+      }
       const digest = await digestOf(turn.question)
       const previousAnswer = answered.find(([question]) => question === digest)
       // Repeats the answer if the server asks the same question again, as it does when the call is repeated.
@@ -108,13 +117,32 @@ export class Dialogues {
     }
   }
 
+  async #rounds(): Promise<Rounds> {
+    const loaded = await import('./rounds.ts')
+    return new loaded.Rounds(this.#name, this.#sampling, this.#canElicit)
+  }
+
+  /** Suspends a call with an open question. */
+  #afterRound(outcome: Outcome, ctx: ToolExecution): CallToolResult | undefined {
+    if ('result' in outcome) return outcome.result
+    const { round } = outcome
+    const [, question] = round.questions[0] as Round['questions'][number]
+    const reason = this.#reasonOf(question)
+    ctx.suspend({ reason, question, ticket: crypto.randomUUID(), round, expiresIn: this.#expiresIn })
+    return undefined
+  }
+
+  #reasonOf({ message }: Question): string {
+    return `The MCP server "${this.#name}" asks: ${message}`
+  }
+
   #suspend(dialogue: Dialogue, question: Question, ctx: ToolExecution, answered: [string, Answers][]): undefined {
     const ticket = crypto.randomUUID()
     const deadline = this.#clock.now() + this.#expiresIn
     this.#openCalls.set(ticket, { dialogue, deadline })
     void this.#expire(ticket)
     const pendingQuestion: PendingQuestion = {
-      reason: `The MCP server "${this.#name}" asks: ${question.message}`,
+      reason: this.#reasonOf(question),
       question,
       ticket,
     }

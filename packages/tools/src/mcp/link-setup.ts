@@ -1,7 +1,8 @@
 import type { Clock, Logger } from '@allium/core'
-import type { Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { Tool } from '@modelcontextprotocol/client'
 import type { Secrets } from './secrets.ts'
-import type { McpServer } from './server.ts'
+import type { McpRevision, McpServer } from './server.ts'
+import type { ToolLists } from './tool-lists.ts'
 
 /** The parts of the layer that a link needs. */
 export interface LinkSetup {
@@ -12,7 +13,10 @@ export interface LinkSetup {
   /** The maximum size of one message of the server in bytes. */
   readonly maxBytes: number
   readonly logger: Logger
+  readonly lists: ToolLists
   readonly clock: Clock
+  /** The revision of the server. @default what it offers */
+  readonly revision?: McpRevision | undefined
   /** Whether the server may ask questions during a call. */
   readonly canElicit: boolean
   /** Whether the server may request model answers during a call. */

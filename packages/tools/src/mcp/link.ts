@@ -1,13 +1,14 @@
 import { AlliumError, followSignal } from '@allium/core'
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult, Client, PriorDiscovery, Tool } from '@modelcontextprotocol/client'
 import type { Caller } from './callers.ts'
+import { clientFor } from './client.ts'
 import type { LinkSetup } from './link-setup.ts'
+import type { InputNeeded } from './question.ts'
 import { RunningCalls } from './running-calls.ts'
-import { jsonSchemaValidator } from './schema.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
 import { endpointOf, isHttp } from './server.ts'
 import { tooLargeCode } from './too-large.ts'
+import { ToolCalls } from './tool-calls.ts'
 import { ToolListing } from './tool-listing.ts'
 import { type Route, routeTo } from './transport.ts'
 
@@ -21,12 +22,14 @@ export class Link {
   readonly #client: Client
   readonly #route: Route
   readonly #closed: Promise<void>
-  readonly #calls: RunningCalls
+  readonly #running: RunningCalls
+  readonly #listing: ToolListing
+  readonly #calls: ToolCalls
   #check: Promise<void> | undefined
   #receivedTooMuch = false
 
   /** @throws AlliumError `mcp.unreachable`, `mcp.not_installed` */
-  static async to(setup: LinkSetup, signal: AbortSignal): Promise<Link> {
+  static async to(setup: LinkSetup, signal: AbortSignal, known?: PriorDiscovery): Promise<Link> {
     const sdk = await loadSdk()
     const stderrLines: string[] = []
     const route = await routeTo(setup, sdk, (line) => {
@@ -36,7 +39,7 @@ export class Link {
     })
     const link = new Link(setup, sdk, route)
     try {
-      await link.#handshake(signal)
+      await link.#handshake(signal, known)
     } catch (cause) {
       await link.close()
       throw link.unauthorizedError(cause) ?? link.tooLargeError(cause) ?? unreachable(setup, cause, stderrLines)
@@ -48,25 +51,10 @@ export class Link {
     this.#setup = setup
     this.#sdk = sdk
     this.#route = route
-    this.#calls = new RunningCalls(setup, sdk, route)
-    this.#client = new sdk.Client(
-      { name: 'allium', version: '0.1.0' },
-      {
-        capabilities: {
-          ...(setup.canElicit && { elicitation: { form: {} } }),
-          ...(setup.canSample && { sampling: {} }),
-        },
-        jsonSchemaValidator,
-      },
-    )
-    if (setup.canSample)
-      this.#client.setRequestHandler(sdk.CreateMessageRequestSchema, ({ params }, { requestId }) =>
-        this.#calls.sample(params, requestId),
-      )
-    if (setup.canElicit)
-      this.#client.setRequestHandler(sdk.ElicitRequestSchema, ({ params }, { requestId }) =>
-        this.#calls.elicit(params, requestId),
-      )
+    this.#running = new RunningCalls(setup, sdk, route)
+    this.#client = clientFor(setup, sdk, this.#running)
+    this.#listing = new ToolListing(setup, this.#client, () => this.open)
+    this.#calls = new ToolCalls(setup, sdk, this.#client, this.#listing)
     this.#closed = new Promise((resolve) => {
       this.#client.onclose = () => {
         resolve()
@@ -82,18 +70,24 @@ export class Link {
     }
   }
 
+  /** Returns the revision of a program, which would be started once more to ask for it. A server at a URL may change its own. */
+  get known(): PriorDiscovery | undefined {
+    if (isHttp(this.#setup.server)) return undefined
+    const discover = this.#client.getDiscoverResult()
+    return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover }
+  }
+
   /** Sends a call. An abort is sent to the server with a neutral message. */
-  async call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
+  async call(tool: Tool, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult | InputNeeded> {
     const { signal } = caller
     const cancel = new AbortController()
     if (signal.aborted) throw signal.reason
     const release = followSignal(signal, () => cancel.abort('The call was cancelled.'))
-    const end = this.#calls.add(caller)
+    const end = this.#running.add(caller)
     try {
-      const params = { name, arguments: args }
-      const options = { signal: cancel.signal, timeout: noTimeout }
-      const send = () => this.#client.request({ method: 'tools/call', params }, this.#sdk.CallToolResultSchema, options)
-      return await (this.#route.sendFor?.(caller, send) ?? send())
+      const headers = this.#route.headersFor?.(caller)
+      const options = { signal: cancel.signal, timeout: noTimeout, ...(headers && { headers }) }
+      return await this.#calls.send(tool, args, caller.goOn, options)
     } finally {
       release()
       end()
@@ -114,7 +108,8 @@ export class Link {
 
   async #ping(): Promise<void> {
     try {
-      await this.#client.ping({ timeout: 5_000 })
+      const options = { timeout: 5_000 }
+      await (this.#client.getProtocolEra() === 'modern' ? this.#client.discover(options) : this.#client.ping(options))
     } catch (error) {
       if (!this.isServerError(error)) await this.#client.close().catch(ignore)
     }
@@ -122,14 +117,12 @@ export class Link {
 
   /** Whether an error is the server's own JSON-RPC response. */
   isServerError(error: unknown): boolean {
-    const { McpError, ErrorCode } = this.#sdk
-    if (!(error instanceof McpError) || !this.open) return false
-    return error.code !== ErrorCode.RequestTimeout && error.code !== ErrorCode.ConnectionClosed
+    return error instanceof this.#sdk.ProtocolError && this.open
   }
 
   /** Returns the error for a message that is too large, if that was the cause. */
   tooLargeError(error: unknown): AlliumError | undefined {
-    if (!this.#receivedTooMuch && !(error instanceof this.#sdk.McpError && error.code === tooLargeCode))
+    if (!this.#receivedTooMuch && !(error instanceof this.#sdk.ProtocolError && error.code === tooLargeCode))
       return undefined
     const { name, maxBytes } = this.#setup
     const message = `The MCP server "${name}" sent a message of more than ${maxBytes} bytes, which was not read. Ask for less, or set the option maxBytes.`
@@ -138,12 +131,13 @@ export class Link {
 
   /** Returns the HTTP status with which the server or a proxy rejected a request. */
   statusOf(error: unknown): number | undefined {
-    return error instanceof this.#sdk.StreamableHTTPError && error.code !== -1 ? error.code : undefined
+    return error instanceof this.#sdk.SdkHttpError ? error.status : undefined
   }
 
   /** Returns the error for a missing authorization, if that was the cause. */
   unauthorizedError(error: unknown): AlliumError | undefined {
-    if (!(error instanceof this.#sdk.UnauthorizedError)) return undefined
+    const { UnauthorizedError, InsufficientScopeError } = this.#sdk
+    if (!(error instanceof UnauthorizedError || error instanceof InsufficientScopeError)) return undefined
     const { name, secrets } = this.#setup
     const message = `The MCP server "${name}" wants an authorization that it did not get: ${secrets.describe(error)}`
     return new AlliumError('mcp.unauthorized', message, {
@@ -162,17 +156,22 @@ export class Link {
     if (pid?.() !== undefined) await this.#waitAtMost(5_000, this.#closed)
   }
 
-  async #handshake(signal: AbortSignal): Promise<void> {
+  async #handshake(signal: AbortSignal, known: PriorDiscovery | undefined): Promise<void> {
     const { connectTimeout } = this.#setup
     const cancel = new AbortController()
     // Not the signal itself, because the SDK never removes its listener.
-    const release = followSignal(signal, (reason) => cancel.abort(reason))
+    const release = followSignal(signal, (reason) => {
+      cancel.abort(reason)
+      // The SDK does not hear the signal while it asks for the revision.
+      void this.#route.transport.close()
+    })
     try {
-      await this.#client.connect(this.#route.transport, { timeout: connectTimeout, signal: cancel.signal })
+      const options = { timeout: connectTimeout, signal: cancel.signal, ...(known && { prior: known }) }
+      await this.#client.connect(this.#route.transport, options)
     } finally {
       release()
     }
-    await new ToolListing(this.#setup, this.#sdk, this.#client, () => this.open).begin()
+    await this.#listing.begin()
   }
 
   /** Waits for a promise, at most this long. */
@@ -194,7 +193,7 @@ function unreachable(
 ): AlliumError {
   const stderrText = stderrLines.length === 0 ? '' : ` It said: ${stderrLines.join(' · ').slice(0, 500)}`
   const fix = isHttp(server)
-    ? 'Check its URL and headers, and that it supports revision 2025-11-25 of MCP.'
+    ? 'Check its URL and headers, and that it supports revision 2025-11-25 or 2026-07-28 of MCP.'
     : 'Check that its program is installed, and check its environment variables.'
   return new AlliumError(
     'mcp.unreachable',

@@ -7,6 +7,7 @@ import {
   type McpHttpServer,
   type McpListing,
   type McpPrincipalServer,
+  type McpRevision,
   type McpServer,
   type McpStdioServer,
 } from './server.ts'
@@ -55,6 +56,11 @@ export interface McpLayerOptions {
    * with `mcp.too_large`, which the model receives. @default 4_194_304
    */
   maxBytes?: number | undefined
+  /**
+   * The revision of MCP that the server speaks. Without it the server is asked, and one that does not know the question is taken as
+   * one of 2025-11-25. @default negotiated
+   */
+  revision?: McpRevision | undefined
   /** How a dropped connection is retried. */
   reconnect?: McpReconnectOptions | undefined
   /** The layer's name. @default 'tools:mcp:' and the name */
@@ -103,6 +109,7 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
   connectTimeout: option.number({ above: 0 }),
   maxBytes: option.whole(1),
   allowPrivate: option.either(option.flag, option.list(option.text)),
+  revision: option.oneOf('2025-11-25', '2026-07-28'),
   reconnect: option.shape<McpReconnectOptions>({
     attempts: option.number({ from: 0 }),
     delay: option.number({ from: 0 }),

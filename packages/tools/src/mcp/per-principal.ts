@@ -1,8 +1,9 @@
 import { AlliumError, misconfigured, ownerOf, tenantOf } from '@allium/core'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Caller } from './callers.ts'
 import { Connection } from './connection.ts'
 import type { LinkSetup } from './link-setup.ts'
+import type { InputNeeded } from './question.ts'
 import type { McpAuthProvider, McpPrincipalServer } from './server.ts'
 
 /** The connection of one user. */
@@ -34,10 +35,10 @@ export class PerPrincipal {
   }
 
   /** @throws AlliumError `mcp.unauthorized` when the principal has no user, and the errors of {@link Connection} */
-  async call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
+  async call(tool: Tool, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult | InputNeeded> {
     const pooled = await this.#acquire(this.#keyOf(caller.principal), caller)
     try {
-      return await pooled.connection.call(name, args, caller)
+      return await pooled.connection.call(tool, args, caller)
     } finally {
       this.#release(pooled)
     }
@@ -79,7 +80,7 @@ export class PerPrincipal {
   #openNew(key: string, principal: unknown): PooledConnection | undefined {
     if (this.#connections.size + this.#closing >= this.#max) return undefined
     const server = this.#withOwnProvider(key)
-    const setup = { ...this.#setup, server, owner: () => pooled.principal }
+    const setup = { ...this.#setup, lists: this.#setup.lists.forAnother(), server, owner: () => pooled.principal }
     const pooled: PooledConnection = { key, principal, calls: 0, connection: new Connection(setup, 'by calls alone') }
     this.#connections.set(key, pooled)
     return pooled

@@ -1,6 +1,6 @@
 import type { Part } from '@allium/core'
 import { bytesOf } from '@allium/core/internal'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult } from '@modelcontextprotocol/client'
 
 type Block = CallToolResult['content'][number]
 

@@ -1,8 +1,7 @@
-import type { JsonSchema } from '@allium/core'
-import type { ElicitRequest } from '@modelcontextprotocol/sdk/types.js'
+import type { ElicitRequest } from '@modelcontextprotocol/client'
 import type { Caller } from './callers.ts'
 import type { LinkSetup } from './link-setup.ts'
-import type { Question, Reply } from './question.ts'
+import { isStorable, questionOf, type Reply } from './question.ts'
 import type { SamplingAnswer, SamplingRequest } from './sampling.ts'
 import type { Sdk } from './sdk.ts'
 import type { Route } from './transport.ts'
@@ -39,10 +38,10 @@ export class RunningCalls {
     const askingCaller = this.#route.callerOf?.(id)
     const ownCall =
       [...this.#calls].find(({ caller }) => caller === askingCaller) ?? (free.length === 1 ? free[0] : undefined)
-    const question = questionOf(params)
-    if (ownCall?.caller.ask === undefined || question === undefined) {
+    const question = 'requestedSchema' in params ? questionOf(params) : undefined
+    if (ownCall?.caller.ask === undefined || question === undefined || !isStorable(question)) {
       logger.warn(
-        `A question (elicitation) of the MCP server "${name}" is declined: ${question === undefined ? 'it is too long' : 'it cannot be matched to a call'}.`,
+        `A question (elicitation) of the MCP server "${name}" is declined: ${ownCall?.caller.ask === undefined ? 'it cannot be matched to a call' : 'it is too long'}.`,
       )
       return { action: 'decline' }
     }
@@ -69,17 +68,9 @@ export class RunningCalls {
     } catch (error) {
       logger.warn(`A sampling request of the MCP server "${name}" failed: ${secrets.describe(error)}`)
     }
-    throw new this.#sdk.McpError(refusedByClient, 'The client has refused the request.')
+    throw new this.#sdk.ProtocolError(refusedByClient, 'The client has refused the request.')
   }
 }
 
 /** The code from the MCP specification of sampling. */
 const refusedByClient = -1
-const maxQuestionLength = 100_000
-
-/** Returns undefined for a question that must not be stored with a session. */
-function questionOf(params: ElicitRequest['params']): Question | undefined {
-  if (!('requestedSchema' in params)) return undefined
-  const question = { message: params.message, schema: { ...params.requestedSchema } as JsonSchema }
-  return JSON.stringify(question).length > maxQuestionLength ? undefined : question
-}

@@ -12,7 +12,7 @@ import {
   type ToolExecution,
 } from '@allium/core'
 import { modelOf } from '@allium/core/internal'
-import type { CreateMessageRequest, CreateMessageResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CreateMessageRequest, CreateMessageResult } from '@modelcontextprotocol/client'
 
 /** The limits on a server's use of the agent's model. */
 export interface McpSamplingOptions {

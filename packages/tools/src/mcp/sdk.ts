@@ -1,26 +1,24 @@
 import { AlliumError } from '@allium/core'
 
 /** The parts of the official SDK that are used. */
-export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'), 'Client'> &
-  Partial<Pick<typeof import('@modelcontextprotocol/sdk/client/stdio.js'), 'StdioClientTransport'>> &
-  Pick<
-    typeof import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
-    'StreamableHTTPClientTransport' | 'StreamableHTTPError'
-  > &
-  Pick<
-    typeof import('@modelcontextprotocol/sdk/client/auth.js'),
-    'UnauthorizedError' | 'auth' | 'extractWWWAuthenticateParams'
-  > &
-  Pick<
-    typeof import('@modelcontextprotocol/sdk/types.js'),
-    | 'CallToolResultSchema'
-    | 'CreateMessageRequestSchema'
-    | 'ElicitRequestSchema'
-    | 'ErrorCode'
-    | 'ListToolsResultSchema'
-    | 'McpError'
-    | 'ToolListChangedNotificationSchema'
-  >
+export type Sdk = Pick<
+  typeof import('@modelcontextprotocol/client'),
+  | 'auth'
+  | 'Client'
+  | 'computeScopeUnion'
+  | 'extractWWWAuthenticateParams'
+  | 'InsufficientScopeError'
+  | 'isSpecType'
+  | 'isStrictScopeSuperset'
+  | 'ProtocolError'
+  | 'SdkError'
+  | 'SdkErrorCode'
+  | 'SdkHttpError'
+  | 'specTypeSchemas'
+  | 'StreamableHTTPClientTransport'
+  | 'UnauthorizedError'
+> &
+  Partial<Pick<typeof import('@modelcontextprotocol/client/stdio'), 'StdioClientTransport'>>
 
 /**
  * Loads the SDK, an optional peer dependency, when an agent with servers begins. Each import has its own catch, so that bundlers leave
@@ -29,18 +27,15 @@ export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'
  */
 export async function loadSdk(): Promise<Sdk> {
   try {
-    const [client, stdio, http, oauth, types] = await Promise.all([
-      import('@modelcontextprotocol/sdk/client/index.js').catch(notInstalled),
+    const [client, stdio] = await Promise.all([
+      import('@modelcontextprotocol/client').catch(notInstalled),
       import('#mcp-stdio').catch(notInstalled),
-      import('@modelcontextprotocol/sdk/client/streamableHttp.js').catch(notInstalled),
-      import('@modelcontextprotocol/sdk/client/auth.js').catch(notInstalled),
-      import('@modelcontextprotocol/sdk/types.js').catch(notInstalled),
     ])
-    return { ...client, ...stdio, ...http, ...oauth, ...types }
+    return { ...client, ...stdio }
   } catch (cause) {
     throw new AlliumError(
       'mcp.not_installed',
-      'MCP servers need the package @modelcontextprotocol/sdk, which cannot be loaded. Install it: npm install @modelcontextprotocol/sdk.',
+      'MCP servers need the package @modelcontextprotocol/client, which cannot be loaded. Install it: npm install @modelcontextprotocol/client.',
       { cause },
     )
   }

@@ -84,6 +84,9 @@ export interface McpAuthProvider {
   codeVerifier(): unknown
 }
 
+/** A revision of the protocol: https://modelcontextprotocol.io/specification */
+export type McpRevision = '2025-11-25' | '2026-07-28'
+
 export type McpServer = McpStdioServer | McpHttpServer | McpPrincipalServer
 
 export function isHttp(server: McpServer): server is McpHttpServer | McpPrincipalServer {

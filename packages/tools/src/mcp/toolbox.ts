@@ -1,9 +1,10 @@
 import { type AnyTool, type Logger, messageOf, type ToolExecution, toolResult } from '@allium/core'
 import type { UntrustedSchema } from '@allium/core/internal'
 import { digestOf } from '@allium/core/internal'
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Calls } from './callers.ts'
 import type { Dialogues } from './dialogues.ts'
+import type { Answers } from './question.ts'
 import { contentOf } from './result.ts'
 import { optionalSchema, serverSchema, violation } from './schema.ts'
 
@@ -127,10 +128,10 @@ export class Toolbox {
       flow: { ...this.#options.flow, untrusted: true, sends: true, changed: () => this.#isChanged },
       ...(timeout !== undefined && { timeout }),
       ...(requireApproval !== undefined && { requireApproval }),
-      execute: async (args: Record<string, unknown>, ctx) => {
+      execute: async (args: Answers, ctx) => {
         if (!this.#currentNames.has(tool.name))
           return failure(`The MCP server "${server}" no longer has the tool "${tool.name}".`)
-        const result = await dialogues.run(calls, tool.name, args, ctx)
+        const result = await dialogues.run({ calls, tool, args, ctx })
         if (result === undefined) return 'waits for a human'
         const problem = output && (await mismatch(output, result))
         if (problem !== undefined) return failure(`The result of "${tool.name}" does not fit its schema: ${problem}`)

@@ -1,13 +1,13 @@
 import { AlliumError } from '@allium/core'
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
-import type { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { withAuthorization } from './authorization.ts'
 import { authorizationFetch } from './authorization-fetch.ts'
 import { withBoundTokens } from './bound-tokens.ts'
 import { boundedResponse } from './bounded-response.ts'
 import { type Caller, Callers } from './callers.ts'
 import type { LinkSetup } from './link-setup.ts'
+import { adaptMessages } from './messages.ts'
 import type { Sdk } from './sdk.ts'
 import { variables } from './secrets.ts'
 import { isHttp, type McpHttpServer, type McpPrincipalServer, type McpStdioServer } from './server.ts'
@@ -17,8 +17,8 @@ export interface Route {
   readonly transport: StdioClientTransport | StreamableHTTPClientTransport
   /** Returns the child's process id once it runs. */
   readonly pid?: () => number | undefined
-  /** Sends a message with its caller's headers. */
-  readonly sendFor?: <T>(caller: Caller, send: () => T) => T
+  /** Returns the options of a request by which its caller is known. */
+  readonly headersFor?: (caller: Caller) => Record<string, string>
   /** Returns the caller whose call a question belongs to, if that is known. */
   readonly callerOf?: (question: unknown) => Caller | undefined
   /** Notifies the server that the session ends. */
@@ -28,7 +28,9 @@ export interface Route {
 /** @param onLine receives each line that a child writes to stderr */
 export async function routeTo(setup: LinkSetup, sdk: Sdk, onLine: (line: string) => void): Promise<Route> {
   const { server, maxBytes } = setup
-  return isHttp(server) ? httpRoute(server, setup, sdk) : stdioRoute(server, maxBytes, sdk, onLine)
+  const route = await (isHttp(server) ? httpRoute(server, setup, sdk) : stdioRoute(server, maxBytes, sdk, onLine))
+  adaptMessages(route.transport)
+  return route
 }
 
 function stdioRoute(server: McpStdioServer, maxBytes: number, sdk: Sdk, onLine: (line: string) => void): Route {
@@ -92,12 +94,14 @@ async function httpRoute(
   const callerOf =
     provider === undefined ? withHeaders : withAuthorization(withHeaders, { provider, place, fetch: elsewhere, sdk })
   const routedFetch: typeof fetch = (to, init) => (isMessage(init) ? callerOf(to, init) : elsewhere(to, init))
-  const options = { fetch: routedFetch, ...(provider !== undefined && { authProvider: provider }) }
+  // `withAuthorization` steps up. A second refusal is an error.
+  const onInsufficientScope = 'throw' as const
+  const options = { fetch: routedFetch, onInsufficientScope, ...(provider !== undefined && { authProvider: provider }) }
   const transport = new sdk.StreamableHTTPClientTransport(place, options)
   callers.watch(transport)
   return {
     transport,
-    sendFor: (caller, send) => callers.sendFor(caller, send),
+    headersFor: (caller) => callers.headersFor(caller),
     callerOf: (question) => callers.callerOf(question),
     farewell: () => transport.terminateSession(),
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { auth, type OAuthClientProvider, type OAuthDiscoveryState } from '@modelcontextprotocol/sdk/client/auth.js'
+import { auth, type OAuthClientProvider, type OAuthDiscoveryState } from '@modelcontextprotocol/client'
 import { InvalidGrantError, InvalidTokenError } from '@modelcontextprotocol/sdk/server/auth/errors.js'
 import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js'
 import type { OAuthServerProvider } from '@modelcontextprotocol/sdk/server/auth/provider.js'
@@ -107,8 +107,13 @@ export function memoryProvider(own: Partial<OAuthClientProvider> & { client?: un
   /** The user follows the link, and agrees; the app's callback gets the code. */
   const agree = async (serverUrl: string) => {
     const response = await fetch(redirects.at(-1) as URL, { redirect: 'manual' })
-    const authorizationCode = new URL(response.headers.get('location') ?? '').searchParams.get('code') ?? ''
-    await auth(provider, { serverUrl, authorizationCode })
+    const { searchParams } = new URL(response.headers.get('location') ?? '')
+    const iss = searchParams.get('iss') ?? undefined
+    await auth(provider, {
+      serverUrl,
+      authorizationCode: searchParams.get('code') ?? '',
+      ...(iss !== undefined && { iss }),
+    })
   }
   return { provider, redirects, agree, token: () => tokens?.access_token }
 }

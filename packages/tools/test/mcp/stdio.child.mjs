@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { fixtureServer } from './server.mjs'
 
@@ -6,6 +7,7 @@ if (process.env.SAY !== undefined) {
   console.error(`no luck with ${process.env.SAY}`)
   process.exit(3)
 }
+if (process.env.STARTS !== undefined) appendFileSync(process.env.STARTS, '.')
 console.error(`started as ${process.pid}`)
 const note = (what) => void process.stderr.write(`${what}\n`)
 await fixtureServer(note, undefined, () => process.exit(1)).connect(new StdioServerTransport())
