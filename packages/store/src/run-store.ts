@@ -36,8 +36,17 @@ export interface DurableRun {
   /** Why it was given up, or the error code of its turn. */
   readonly code?: string
   readonly reason?: string
+  /** The digest of the shape that it was added with. */
+  readonly shape?: string
   /** The error for a task that can never be read, because its key is gone or it is damaged. Then `task` is undefined. */
   readonly unreadable?: AlliumError
+}
+
+/** The structure of the code that a run is started with, as text. Runs of the same code share it. */
+export interface RunShape {
+  readonly digest: string
+  /** Needed unless another run has the shape. */
+  readonly body?: string | undefined
 }
 
 /** A new run, for `add()`. */
@@ -47,6 +56,10 @@ export interface NewDurableRun {
   readonly agent: string
   readonly version: string
   readonly task: unknown
+  /** Stored once for all runs, while one of them may run. It is not sealed. */
+  readonly shape?: RunShape | undefined
+  /** Its first step, which is recorded with it if it is claimed. It has no bytes. */
+  readonly firstStep?: RecordedStep | undefined
   /** @default 'default' */
   readonly queue?: string | undefined
   /** A smaller number starts earlier. Each step counts as one minute of waiting. @default 0 */
@@ -169,6 +182,8 @@ export interface RunStore {
    */
   add(run: NewDurableRun, options?: AddOptions): Promise<AddedRun>
   get(of: { tenant: string; run: string }): Promise<DurableRun | undefined>
+  /** Returns the text of a shape while a run that has it may run. */
+  shape(digest: string): Promise<string | undefined>
   /** Returns the run of a session with this idempotency key. */
   find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined>
   /**

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@allium/core'
 import type { EventLog, RunningAgent, RunStore, ScheduleStore, SessionStore } from '@allium/store'
-import type { CodeShape } from '@allium/store/code-shape'
+import type { StoredShape } from '@allium/store/code-shape'
 import type { DurableAgent, DurableOptions, Limits } from '../options.ts'
 import type { DurableEvent } from './durable-event.ts'
 import { agentOptionsError } from './option-errors.ts'
@@ -33,7 +33,7 @@ export interface AgentCode {
   /** Each name with each version: the runs that this process continues. */
   readonly agents: readonly RunningAgent[]
   /** The structure of the agent's code. */
-  shape(): Promise<CodeShape>
+  shape(): Promise<StoredShape>
 }
 
 export interface Stores {

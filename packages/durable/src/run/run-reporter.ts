@@ -1,4 +1,5 @@
 import { type AlliumError, type ErrorCode, messageOf, type StoredTurn } from '@allium/core'
+import { contentKinds } from '@allium/core/internal'
 import { recordGivenUp } from '@allium/observe/audit-log'
 import type { ClaimedRun, EndedStatus, RunKey } from '@allium/store'
 import { type Entry, Inbox, LogWriter, toEntry } from '@allium/store/event-log'
@@ -19,6 +20,7 @@ export class RunReporter {
   readonly #host: Host
   readonly #claimed: ClaimedRun
   readonly #writer: LogWriter
+  #hasAnswer = false
   #end: Entry | undefined
   #isGivenUp = false
 
@@ -30,6 +32,7 @@ export class RunReporter {
     const { tenant, owner } = run.key
     const by = { tenant, owner, since: host.clock.now(), lease }
     this.#writer = new LogWriter(host.events, this.key, lease.token, { by, interval: writeInterval })
+    this.#writer.delayFirstWrite()
     this.inbox = new Inbox(this.key, (entry) => this.push(entry))
   }
 
@@ -50,9 +53,13 @@ export class RunReporter {
   open(): Promise<unknown> {
     return this.#writer.open()
   }
+  /** Writes the first part of an answer at once, together with the events before it. */
   push(entry: Entry): void {
     this.inbox.observe(entry.event)
     this.#writer.push(entry)
+    if (this.#hasAnswer || !contentKinds.has(entry.event.type)) return
+    this.#hasAnswer = true
+    this.#writer.hurry()
   }
   /** Holds the end until `reportEnd()`. */
   holdEnd(entry: Entry): void {
