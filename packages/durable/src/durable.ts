@@ -126,6 +126,8 @@ function hostFor(agent: DurableAgent, options: DurableOptions): Host {
     worker,
     resolvePrincipal,
     unloggedEnds: new UnloggedEnds(),
+    marksEnds: events === options.store.events,
+    found: { turn: false },
     pollHooks: new Set(),
     report: (event) => {
       try {

@@ -41,6 +41,11 @@ CREATE TRIGGER run_log_gone after delete on runs begin
   delete from run_log where run = old.n;
 end;
 
+CREATE TRIGGER run_reported after update of ended_at on event_runs when new.ended_at is not null begin
+  update runs set reported = 1 where tenant = new.tenant and run = new.turn_id and token = new.epoch
+    and status not in ('queued', 'running', 'failed');
+end;
+
 CREATE TRIGGER run_retried after update of status on runs when new.status = 'queued' and not old.status in ('queued', 'running') begin
   insert into run_log (run, n, at, kind) values (new.n, (select coalesce(max(n), 0) + 1 from run_log where run = new.n), new.updated_at, 'retried');
 end;

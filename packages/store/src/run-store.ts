@@ -56,7 +56,7 @@ export interface NewDurableRun {
   readonly agent: string
   readonly version: string
   readonly task: unknown
-  /** Stored once for all runs, while one of them may run. It is not sealed. */
+  /** Stored once for all runs. It is not sealed. A store keeps at least the latest 1,000. */
   readonly shape?: RunShape | undefined
   /** Its first step, which is recorded with it if it is claimed. It has no bytes. */
   readonly firstStep?: RecordedStep | undefined
@@ -182,7 +182,7 @@ export interface RunStore {
    */
   add(run: NewDurableRun, options?: AddOptions): Promise<AddedRun>
   get(of: { tenant: string; run: string }): Promise<DurableRun | undefined>
-  /** Returns the text of a shape while a run that has it may run. */
+  /** Returns the text of a shape. */
   shape(digest: string): Promise<string | undefined>
   /** Returns the run of a session with this idempotency key. */
   find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined>
@@ -237,7 +237,8 @@ export interface RunStore {
    */
   migrate(of: { tenant: string; run: string }, versions: { from: string; to: string }): Promise<boolean>
   /**
-   * Marks that the run's readers know how it ended. Does nothing if the run was claimed or queued again since the lease.
+   * Marks that the run's readers know how it ended. Does nothing if the run was claimed or queued again since the lease. The end of the run
+   * in the event log of the same store also marks it, unless it has failed.
    *
    * @param code why a failed run failed @default the code that it has
    */

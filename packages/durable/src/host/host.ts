@@ -16,6 +16,10 @@ export interface Host extends AgentCode, Stores, Limits {
   readonly worker: string
   readonly resolvePrincipal: DurableOptions['resolvePrincipal']
   readonly unloggedEnds: UnloggedEnds
+  /** Whether the end of a run in the event log marks it as reported. */
+  readonly marksEnds: boolean
+  /** Whether a turn was found in the store: it is that of the agent's sessions. */
+  readonly found: { turn: boolean }
   /** Called at each poll, before runs are claimed. One returns whether it has more to do. */
   readonly pollHooks: Set<() => Promise<boolean>>
   /** Reports an event to the option `onEvent`. Never throws. */

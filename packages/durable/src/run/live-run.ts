@@ -130,13 +130,18 @@ export class LiveRun implements RunStateEvents {
 
   /** Called after the run ended here. The store has the final status. */
   async #finish(error: unknown): Promise<void> {
-    const { runs } = this.#host
+    const { runs, found } = this.#host
     const { run } = this.state.claimed
     const { key } = run
+    // Without an error, the turn is where the others are.
+    if (error === undefined && found.turn && !this.state.isLost) return this.#reporter.reportEnd()
     const current = await runs.get({ tenant: key.tenant, run: run.run })
     if (current === undefined || this.state.isLost) return this.state.release()
     if (current.status === 'failed') this.#logFailure(error)
-    if (current.status !== 'running') return this.#reporter.reportEnd(error)
+    if (current.status !== 'running') {
+      found.turn = true
+      return this.#reporter.reportEnd(error)
+    }
     if (error === undefined)
       return this.#giveUp(
         exposedError(

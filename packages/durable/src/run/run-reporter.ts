@@ -10,8 +10,8 @@ import { pendingCallsOf } from './pending-calls.ts'
 import { exposedError, isAbort, isUnreadable, publicError } from './run-errors.ts'
 import { storedTask } from './task.ts'
 
-/** Milliseconds between two writes of events. Readers get only logged events, so it is less than they notice. */
-const writeInterval = 20
+/** Milliseconds between two writes of events. Readers get only logged events, so the first part of an answer does not wait for it. */
+const writeInterval = 50
 
 /** Reports a run's events to its readers, and its end once the store has the turn. */
 export class RunReporter {
@@ -20,6 +20,7 @@ export class RunReporter {
   readonly #host: Host
   readonly #claimed: ClaimedRun
   readonly #writer: LogWriter
+  /** Readers have a part of the answer of this step. */
   #hasAnswer = false
   #end: Entry | undefined
   #isGivenUp = false
@@ -53,11 +54,13 @@ export class RunReporter {
   open(): Promise<unknown> {
     return this.#writer.open()
   }
-  /** Writes the first part of an answer at once, together with the events before it. */
+  /** Writes the first part of a step's answer at once, together with the events before it. */
   push(entry: Entry): void {
+    const { type } = entry.event
     this.inbox.observe(entry.event)
     this.#writer.push(entry)
-    if (this.#hasAnswer || !contentKinds.has(entry.event.type)) return
+    if (type === 'step:start') this.#hasAnswer = false
+    if (this.#hasAnswer || !contentKinds.has(type)) return
     this.#hasAnswer = true
     this.#writer.hurry()
   }
@@ -73,9 +76,10 @@ export class RunReporter {
     const failure = error === undefined || isAbort(error) ? undefined : publicError(error)
     if (failure !== undefined) this.push({ event: { type: 'run:error', ...failure } })
     await this.#writer.end((id) => this.inbox.reject(id))
-    await this.#host.runs.markReported(lease, run.run, failure?.code)
-    if (this.#end === undefined) return
-    const { status } = this.#end.event as unknown as { status: EndedStatus }
+    const { status } = (this.#end?.event ?? {}) as { status?: EndedStatus }
+    if (!this.#host.marksEnds || failure !== undefined || status === 'failed' || status === undefined)
+      await this.#host.runs.markReported(lease, run.run, failure?.code)
+    if (status === undefined) return
     this.#host.report({
       type: 'end',
       ...ofRun(run),

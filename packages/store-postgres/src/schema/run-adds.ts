@@ -88,10 +88,7 @@ begin
   outcome_ := 'added';
   if _shape_body is not null and not exists (select from {s}.run_shapes where digest = _shape) then
     insert into {s}.run_shapes (digest, body) values (_shape, _shape_body) on conflict do nothing;
-    -- Shapes of code that no run needs, except the latest ones.
-    delete from {s}.run_shapes where n <= (select max(n) from {s}.run_shapes) - ${keptShapes} and digest not in (
-      select shape from {s}.runs where status in ('queued', 'running', 'failed', 'aborted', 'suspended') and shape is not null
-    );
+    delete from {s}.run_shapes where n <= (select max(n) from {s}.run_shapes) - ${keptShapes};
   end if;
   if token_ is null then return; end if;
   if _step is not null then insert into {s}.steps values (_tenant, _run, _step, token_, _step_body, _session_agent); end if;

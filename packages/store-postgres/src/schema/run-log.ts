@@ -40,6 +40,18 @@ begin
 end $$;
 create trigger step_recorded after insert on {s}.steps for each row execute function {s}.log_step();
 
+-- Skips a run that is locked: it is being claimed or erased.
+create function {s}.mark_reported() returns trigger language plpgsql as $$
+begin
+  update {s}.runs set reported = true where n in (
+    select n from {s}.runs where tenant = new.tenant and run = new.turn_id and token = new.epoch
+    and status not in ('queued', 'running', 'failed') for update skip locked
+  );
+  return null;
+end $$;
+create trigger run_reported after update of ended_at on {s}.event_runs for each row when (new.ended_at is not null)
+  execute function {s}.mark_reported();
+
 create function {s}.run_log_gone() returns trigger language plpgsql as $$
 begin
   delete from {s}.run_log where run = old.n;

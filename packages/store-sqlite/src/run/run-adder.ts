@@ -46,12 +46,6 @@ const insertRun = `
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   returning *, exists (select 1 from run_shapes where digest = runs.shape) as has_shape`
 
-/** Deletes shapes of code that no run needs, except the latest ones. */
-const forgetShapes = `
-  delete from run_shapes where n <= (select max(n) from run_shapes) - ${keptShapes} and digest not in (
-    select shape from runs where status in ('queued', 'running', 'failed', 'aborted', 'suspended') and shape is not null
-  )`
-
 /** Adds durable runs, once for each idempotency key. */
 export class RunAdder {
   readonly #db: Database
@@ -148,7 +142,7 @@ export class RunAdder {
     ) as Row
     if (shape?.body !== undefined && row.has_shape === 0) {
       this.#db.run('insert into run_shapes (digest, body) values (?, ?)', shape.digest, shape.body)
-      this.#db.run(forgetShapes)
+      this.#db.run(`delete from run_shapes where n <= (select max(n) from run_shapes) - ${keptShapes}`)
     }
     if (lease !== undefined && input.firstStep !== undefined && firstStep !== undefined)
       this.#db.run(
