@@ -23,7 +23,9 @@ function watched() {
 
 it('a run that starts here never reads itself from the store, once another one was found there', async () => {
   const { store, calls } = watched()
-  const agent = new Agent({ version: '1', model: scriptedModel(['Hi.', 'Hello.']) }).use(persist({ store: store.sessions }))
+  const agent = new Agent({ version: '1', model: scriptedModel(['Hi.', 'Hello.']) }).use(
+    persist({ store: store.sessions }),
+  )
   const runs = durable(agent, { store })
   onTestFinished(() => runs.drain())
   const runOne = async () => {
