@@ -43,7 +43,7 @@ end;
 
 CREATE TRIGGER run_reported after update of ended_at on event_runs when new.ended_at is not null begin
   update runs set reported = 1 where tenant = new.tenant and run = new.turn_id and token = new.epoch
-    and status not in ('queued', 'running', 'failed');
+    and status not in ('queued', 'running');
 end;
 
 CREATE TRIGGER run_retried after update of status on runs when new.status = 'queued' and not old.status in ('queued', 'running') begin

@@ -238,7 +238,7 @@ export interface RunStore {
   migrate(of: { tenant: string; run: string }, versions: { from: string; to: string }): Promise<boolean>
   /**
    * Marks that the run's readers know how it ended. Does nothing if the run was claimed or queued again since the lease. The end of the run
-   * in the event log of the same store also marks it, unless it has failed.
+   * in the event log of the same store also marks it.
    *
    * @param code why a failed run failed @default the code that it has
    */

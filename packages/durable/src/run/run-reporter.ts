@@ -76,10 +76,10 @@ export class RunReporter {
     const failure = error === undefined || isAbort(error) ? undefined : publicError(error)
     if (failure !== undefined) this.push({ event: { type: 'run:error', ...failure } })
     await this.#writer.end((id) => this.inbox.reject(id))
-    const { status } = (this.#end?.event ?? {}) as { status?: EndedStatus }
-    if (!this.#host.marksEnds || failure !== undefined || status === 'failed' || status === undefined)
+    if (failure !== undefined || !this.#host.marksEnds)
       await this.#host.runs.markReported(lease, run.run, failure?.code)
-    if (status === undefined) return
+    if (this.#end === undefined) return
+    const { status } = this.#end.event as unknown as { status: EndedStatus }
     this.#host.report({
       type: 'end',
       ...ofRun(run),

@@ -45,7 +45,7 @@ create function {s}.mark_reported() returns trigger language plpgsql as $$
 begin
   update {s}.runs set reported = true where n in (
     select n from {s}.runs where tenant = new.tenant and run = new.turn_id and token = new.epoch
-    and status not in ('queued', 'running', 'failed') for update skip locked
+    and ${ended('runs')} for update skip locked
   );
   return null;
 end $$;

@@ -99,7 +99,7 @@ create trigger run_ended after update of status on runs when not ${isLive('new')
 end;
 create trigger run_reported after update of ended_at on event_runs when new.ended_at is not null begin
   update runs set reported = 1 where tenant = new.tenant and run = new.turn_id and token = new.epoch
-    and status not in ('queued', 'running', 'failed');
+    and status not in ('queued', 'running');
 end;
 create trigger run_log_gone after delete on runs begin
   delete from run_log where run = old.n;
