@@ -1390,7 +1390,7 @@ AS $function$
 begin
   update runs set reported = true where n in (
     select n from runs where tenant = new.tenant and run = new.turn_id and token = new.epoch
-    and status not in ('queued', 'running', 'failed') for update skip locked
+    and runs.status not in ('queued', 'running') for update skip locked
   );
   return null;
 end $function$;
