@@ -1,6 +1,6 @@
 import { systemClock } from '@allium/core'
 import type { DurableRun, DurableStatus, EventLog, Page, SessionStore } from '@allium/store'
-import { shapeOf } from '@allium/store/code-shape'
+import { storedShapeOf } from '@allium/store/code-shape'
 import { type AgentCode, type Host, setHost } from './host/host.ts'
 import { agentOptionsError } from './host/option-errors.ts'
 import { Queues } from './host/queues.ts'
@@ -126,6 +126,8 @@ function hostFor(agent: DurableAgent, options: DurableOptions): Host {
     worker,
     resolvePrincipal,
     unloggedEnds: new UnloggedEnds(),
+    marksEnds: events === options.store.events,
+    found: { turn: false },
     pollHooks: new Set(),
     report: (event) => {
       try {
@@ -146,12 +148,12 @@ function codeOf(agent: DurableAgent, accepts: readonly string[]): AgentCode {
   const names = [agent.name, ...agent.formerNames]
   const versions = [version, ...accepts]
   const agents = names.flatMap((name) => versions.map((one) => ({ name, version: one })))
-  let shape: ReturnType<typeof shapeOf> | undefined
+  let shape: ReturnType<typeof storedShapeOf> | undefined
   return {
     ...{ agent, names, version, versions, agents },
     // At the first run, when all layers are there.
     shape: () => {
-      shape ??= shapeOf(agent)
+      shape ??= storedShapeOf(agent)
       return shape
     },
   }

@@ -128,7 +128,8 @@ export class StoredConversation {
 
   async #findKnownTurn(run: WrappedRun): Promise<StoredTurn | undefined> {
     const { turnId, given, idempotencyKey } = run
-    const [byId, byKey] = [given && { turnId }, idempotencyKey !== undefined && { idempotencyKey }]
+    // A run that shares its lease would not run if its turn had ended.
+    const [byId, byKey] = [given && !this.#shared && { turnId }, idempotencyKey !== undefined && { idempotencyKey }]
     const knownTurn =
       (byId && (await this.#findEndedTurn(byId))) || (byKey && (await this.#findEndedTurn(byKey))) || undefined
     if (knownTurn !== undefined) checkKnownTurn(knownTurn, run, this.#ctx)

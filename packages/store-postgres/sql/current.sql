@@ -187,15 +187,22 @@ create table queue_turns (
 );
 
 create table run_log (
+  run bigint not null,
   n bigint not null generated always as identity,
-  tenant text not null,
-  run text not null,
   at double precision not null,
   kind text not null,
   detail text,
   attempt integer,
   code text,
-  constraint run_log_pkey PRIMARY KEY (n)
+  constraint run_log_pkey PRIMARY KEY (run, n)
+);
+
+create table run_shapes (
+  n bigint not null generated always as identity,
+  digest text not null,
+  body text not null,
+  constraint run_shapes_digest_key UNIQUE (digest),
+  constraint run_shapes_pkey PRIMARY KEY (n)
 );
 
 create table runs (
@@ -221,6 +228,7 @@ create table runs (
   reported boolean not null default false,
   updated_at double precision not null,
   task bytea,
+  shape text,
   sealed_as text not null,
   queue text not null default 'default'::text,
   priority integer not null default 0,
@@ -387,10 +395,6 @@ CREATE INDEX queue_turns_by_age ON queue_turns USING btree (at);
 
 CREATE INDEX queue_turns_by_time ON queue_turns USING btree (queue, at);
 
-CREATE INDEX run_log_by_run ON run_log USING btree (tenant, run, n);
-
-CREATE INDEX runs_by_end ON runs USING btree (updated_at) WHERE (status <> ALL (ARRAY['queued'::text, 'running'::text]));
-
 CREATE INDEX runs_by_id ON runs USING btree ("left"(run, 64));
 
 CREATE INDEX runs_by_key ON runs USING btree (tenant, owner, session, hashtextextended(idempotency_key, (0)::bigint)) WHERE (idempotency_key IS NOT NULL);
@@ -465,7 +469,7 @@ begin
   return true;
 end $function$;
 
-CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _fingerprints text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, _queue text, _priority integer, _limits jsonb, _names text[], _worker text, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
+CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _fingerprints text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, _queue text, _priority integer, _limits jsonb, _names text[], _worker text, _shape text, _shape_body text, _step text, _step_body bytea, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -515,21 +519,29 @@ begin
     return;
   end if;
   delete from pending_calls where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = any (_decides);
-  insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, fingerprint, updated_at,
-    task, sealed_as, queue, priority, rank)
-    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, _now), _key, _fingerprints[1], _now,
-      _task, _session_agent, _queue, _priority, case when _run_at > _now then null else coalesce(_run_at, _now) + _priority * 60000 end)
-    returning n, rank into n_, _rank;
+  _rank := case when _run_at > _now then null else coalesce(_run_at, _now) + _priority * 60000 end;
+  if _rank is not null and _ms is not null then
+    -- Without limits, processes add runs at the same time.
+    if _limits <> '{}' then perform lock_queues(_names, array[_queue]); end if;
+    if queue_room(_names, _queue, _limits, null) > 0 and queue_room(_names, _queue, _limits, _tenant) > 0
+      and not has_startable(_agent, _version, _queue) then
+      select t.token_, t.version_, t.open_ into token_, version_, open_
+        from take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
+    end if;
+  end if;
+  insert into runs (tenant, owner, session_agent, session, run, agent, version, run_at, idempotency_key, fingerprint, updated_at,
+    task, shape, sealed_as, queue, priority, rank, status, attempts, token, worker)
+    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, coalesce(_run_at, _now), _key, _fingerprints[1], _now,
+      _task, _shape, _session_agent, _queue, _priority, _rank, case when token_ is null then 'queued' else 'running' end,
+      case when token_ is null then 0 else 1 end, coalesce(token_, 0), case when token_ is not null then _worker end)
+    returning n into n_;
   outcome_ := 'added';
-  if _rank is null or _ms is null then return; end if;
-  -- Without limits, processes add runs at the same time.
-  if _limits <> '{}' then perform lock_queues(_names, array[_queue]); end if;
-  if queue_room(_names, _queue, _limits, null) <= 0 or queue_room(_names, _queue, _limits, _tenant) <= 0
-    or has_startable(_agent, _version, _queue, n_) then return; end if;
-  select t.token_, t.version_, t.open_ into token_, version_, open_
-    from take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
+  if _shape_body is not null and not exists (select from run_shapes where digest = _shape) then
+    insert into run_shapes (digest, body) values (_shape, _shape_body) on conflict do nothing;
+    delete from run_shapes where n <= (select max(n) from run_shapes) - 1000;
+  end if;
   if token_ is null then return; end if;
-  update runs set status = 'running', attempts = 1, token = token_, worker = _worker where n = n_;
+  if _step is not null then insert into steps values (_tenant, _run, _step, token_, _step_body, _session_agent); end if;
   if _limits <> '{}' then perform count_start(_agent, _queue, _tenant, _limits); end if;
 end $function$;
 
@@ -1191,7 +1203,7 @@ begin
   return true;
 end $function$;
 
-CREATE OR REPLACE FUNCTION has_startable(_agent text, _version text, _queue text, _n bigint)
+CREATE OR REPLACE FUNCTION has_startable(_agent text, _version text, _queue text)
  RETURNS boolean
  LANGUAGE plpgsql
 AS $function$
@@ -1200,7 +1212,7 @@ declare
 begin
   return exists (select from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session and (s.run is null or s.run = r.run) and s.held_until <= _now where hashtextextended(r.queue, hashtextextended(r.version, hashtextextended(r.agent, 0)))
       = hashtextextended(_queue, hashtextextended(_version, hashtextextended(_agent, 0)))
-    and r.queue = _queue and r.version = _version and r.agent = _agent and r.status = 'queued' and r.rank is not null and r.n <> _n);
+    and r.queue = _queue and r.version = _version and r.agent = _agent and r.status = 'queued' and r.rank is not null);
 end $function$;
 
 CREATE OR REPLACE FUNCTION hold_blobs(_tenant text, _owner text, _session_agent text, _session text, _token bigint, _write text, _blobs text[])
@@ -1341,19 +1353,22 @@ CREATE OR REPLACE FUNCTION log_run()
 AS $function$
 begin
   if tg_op = 'INSERT' then
-    insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, new.updated_at, 'added');
+    insert into run_log (run, at, kind) values (new.n, new.updated_at, 'added');
+    if new.status = 'running' then
+      insert into run_log (run, at, kind, attempt, detail) values (new.n, new.updated_at, 'claimed', new.attempts, new.worker);
+    end if;
     return null;
   end if;
   if old.stop is null and new.stop is not null then
-    insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, now_ms(), 'stop');
+    insert into run_log (run, at, kind) values (new.n, now_ms(), 'stop');
   end if;
   if new.status = 'running' and old.token <> new.token then
-    insert into run_log (tenant, run, at, kind, attempt, detail)
-      values (new.tenant, new.run, now_ms(), 'claimed', new.attempts, new.worker);
+    insert into run_log (run, at, kind, attempt, detail)
+      values (new.n, now_ms(), 'claimed', new.attempts, new.worker);
   elsif new.status = 'queued' and old.status not in ('queued', 'running') then
-    insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, now_ms(), 'retried');
+    insert into run_log (run, at, kind) values (new.n, now_ms(), 'retried');
   elsif new.status not in ('queued', 'running') and old.status <> new.status then
-    insert into run_log (tenant, run, at, kind, detail, code) values (new.tenant, new.run, now_ms(), 'ended', new.status, new.code);
+    insert into run_log (run, at, kind, detail, code) values (new.n, now_ms(), 'ended', new.status, new.code);
   end if;
   return null;
 end $function$;
@@ -1363,7 +1378,20 @@ CREATE OR REPLACE FUNCTION log_step()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into run_log (tenant, run, at, kind, detail) values (new.tenant, new.run, now_ms(), 'step', new.id);
+  insert into run_log (run, at, kind, detail)
+    select n, now_ms(), 'step', new.id from runs where tenant = new.tenant and run = new.run;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION mark_reported()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update runs set reported = true where n in (
+    select n from runs where tenant = new.tenant and run = new.turn_id and token = new.epoch
+    and runs.status not in ('queued', 'running') for update skip locked
+  );
   return null;
 end $function$;
 
@@ -1649,7 +1677,7 @@ CREATE OR REPLACE FUNCTION run_log_gone()
  LANGUAGE plpgsql
 AS $function$
 begin
-  delete from run_log where tenant = old.tenant and run = old.run;
+  delete from run_log where run = old.n;
   return null;
 end $function$;
 
@@ -1838,6 +1866,8 @@ CREATE TRIGGER run_changed AFTER UPDATE ON runs FOR EACH ROW WHEN (((old.status 
 CREATE TRIGGER run_gone AFTER DELETE ON runs FOR EACH ROW EXECUTE FUNCTION run_gone();
 
 CREATE TRIGGER run_log_gone AFTER DELETE ON runs FOR EACH ROW EXECUTE FUNCTION run_log_gone();
+
+CREATE TRIGGER run_reported AFTER UPDATE OF ended_at ON event_runs FOR EACH ROW WHEN ((new.ended_at IS NOT NULL)) EXECUTE FUNCTION mark_reported();
 
 CREATE TRIGGER session_gone AFTER DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION session_gone();
 

@@ -28,6 +28,7 @@ export {
   checkQueue,
   checkRunAt,
   idempotencyKeyReused,
+  keptShapes,
   notPending,
   priorityStep,
   sessionBusy,

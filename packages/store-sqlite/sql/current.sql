@@ -33,15 +33,17 @@ CREATE TRIGGER record_gone after delete on outbox begin
 end;
 
 CREATE TRIGGER run_added after insert on runs begin
-  insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, new.updated_at, 'added');
+  insert into run_log (run, n, at, kind) values (new.n, (select coalesce(max(n), 0) + 1 from run_log where run = new.n), new.updated_at, 'added');
+  insert into run_log (run, n, at, kind, attempt, detail)
+    select new.n, 2, new.updated_at, 'claimed', new.attempts, new.worker where new.status = 'running';
 end;
 
 CREATE TRIGGER run_claimed after update of token on runs when new.status = 'running' and old.token <> new.token begin
-  insert into run_log (tenant, run, at, kind, attempt, detail) values (new.tenant, new.run, new.updated_at, 'claimed', new.attempts, new.worker);
+  insert into run_log (run, n, at, kind, attempt, detail) values (new.n, (select coalesce(max(n), 0) + 1 from run_log where run = new.n), new.updated_at, 'claimed', new.attempts, new.worker);
 end;
 
 CREATE TRIGGER run_ended after update of status on runs when not new.status in ('queued', 'running') and old.status <> new.status begin
-  insert into run_log (tenant, run, at, kind, detail, code) values (new.tenant, new.run, new.updated_at, 'ended', new.status, new.code);
+  insert into run_log (run, n, at, kind, detail, code) values (new.n, (select coalesce(max(n), 0) + 1 from run_log where run = new.n), new.updated_at, 'ended', new.status, new.code);
 end;
 
 CREATE TRIGGER run_gone after delete on runs begin
@@ -50,11 +52,21 @@ CREATE TRIGGER run_gone after delete on runs begin
 end;
 
 CREATE TRIGGER run_log_gone after delete on runs begin
-  delete from run_log where tenant = old.tenant and run = old.run;
+  delete from run_log where run = old.n;
+end;
+
+CREATE TRIGGER run_reported after update of ended_at on event_runs when new.ended_at is not null begin
+  update runs set reported = 1 where tenant = new.tenant and run = new.turn_id and token = new.epoch
+    and status not in ('queued', 'running');
 end;
 
 CREATE TRIGGER run_retried after update of status on runs when new.status = 'queued' and not old.status in ('queued', 'running') begin
-  insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, new.updated_at, 'retried');
+  insert into run_log (run, n, at, kind) values (new.n, (select coalesce(max(n), 0) + 1 from run_log where run = new.n), new.updated_at, 'retried');
+end;
+
+CREATE TRIGGER step_recorded after insert on steps begin
+  insert into run_log (run, n, at, kind, detail)
+    select n, (select coalesce(max(n), 0) + 1 from run_log where run = runs.n), new.at, 'step', new.id from runs where tenant = new.tenant and run = new.run;
 end;
 
 CREATE TRIGGER task_gone after update of task on runs when old.task is not null and new.task is null begin
@@ -215,14 +227,20 @@ CREATE TABLE queue_turns (
 ) strict, without rowid;
 
 CREATE TABLE run_log (
-  n integer primary key autoincrement,
-  tenant text not null,
-  run text not null,
+  run integer not null,
+  n integer not null,
   at integer not null,
   kind text not null,
   detail text,
   attempt integer,
-  code text
+  code text,
+  primary key (run, n)
+) strict, without rowid;
+
+CREATE TABLE run_shapes (
+  n integer primary key,
+  digest text not null unique,
+  body text not null
 ) strict;
 
 CREATE TABLE runs (
@@ -245,12 +263,13 @@ CREATE TABLE runs (
   reported integer not null default 0,
   updated_at integer not null,
   task blob,
+  shape text,
   session_agent text not null,
   sealed_as text not null,
   queue text not null default 'default',
   priority integer not null default 0,
   rank integer,
-  unique (tenant, run)
+  unique (run, tenant)
 ) strict;
 
 CREATE TABLE schedules (
@@ -292,6 +311,7 @@ CREATE TABLE steps (
   token integer not null,
   body blob not null,
   sealed_as text not null,
+  at integer not null,
   primary key (tenant, run, id)
 ) strict, without rowid;
 
@@ -385,12 +405,6 @@ CREATE INDEX queue_starts_by_time on queue_starts (agent, queue, at);
 CREATE INDEX queue_turns_by_age on queue_turns (at);
 
 CREATE INDEX queue_turns_by_time on queue_turns (agent, queue, at);
-
-CREATE INDEX run_log_by_run on run_log (tenant, run, n);
-
-CREATE INDEX runs_by_end on runs (updated_at) where status not in ('queued', 'running');
-
-CREATE INDEX runs_by_id on runs (run);
 
 CREATE UNIQUE INDEX runs_by_key on runs (tenant, owner, session_agent, session, idempotency_key)
   where idempotency_key is not null;

@@ -31,6 +31,18 @@ export interface CodeDifferences {
   readonly options: readonly string[]
 }
 
+/** A shape as stores keep it. */
+export interface StoredShape {
+  readonly shape: CodeShape
+  readonly digest: string
+  readonly body: string
+}
+
+export async function storedShapeOf(agent: InspectedAgent): Promise<StoredShape> {
+  const shape = await shapeOf(agent)
+  return { shape, digest: await digestOf(shape), body: JSON.stringify(shape) }
+}
+
 /** Returns the structure of an agent's code. Call it after `init()`, when all tools are registered. */
 export async function shapeOf(agent: InspectedAgent): Promise<CodeShape> {
   const { layers, tools } = agent.inspect()

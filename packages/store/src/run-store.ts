@@ -36,8 +36,17 @@ export interface DurableRun {
   /** Why it was given up, or the error code of its turn. */
   readonly code?: string
   readonly reason?: string
+  /** The digest of the shape that it was added with. */
+  readonly shape?: string
   /** The error for a task that can never be read, because its key is gone or it is damaged. Then `task` is undefined. */
   readonly unreadable?: AlliumError
+}
+
+/** The structure of the code that a run is started with, as text. Runs of the same code share it. */
+export interface RunShape {
+  readonly digest: string
+  /** Needed unless another run has the shape. */
+  readonly body?: string | undefined
 }
 
 /** A new run, for `add()`. */
@@ -47,6 +56,10 @@ export interface NewDurableRun {
   readonly agent: string
   readonly version: string
   readonly task: unknown
+  /** Stored once for all runs. It is not sealed. A store keeps at least the latest 1,000. */
+  readonly shape?: RunShape | undefined
+  /** Its first step, which is recorded with it if it is claimed. It has no bytes. */
+  readonly firstStep?: RecordedStep | undefined
   /** @default 'default' */
   readonly queue?: string | undefined
   /** A smaller number starts earlier. Each step counts as one minute of waiting. @default 0 */
@@ -169,6 +182,8 @@ export interface RunStore {
    */
   add(run: NewDurableRun, options?: AddOptions): Promise<AddedRun>
   get(of: { tenant: string; run: string }): Promise<DurableRun | undefined>
+  /** Returns the text of a shape. */
+  shape(digest: string): Promise<string | undefined>
   /** Returns the run of a session with this idempotency key. */
   find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined>
   /**
@@ -222,7 +237,8 @@ export interface RunStore {
    */
   migrate(of: { tenant: string; run: string }, versions: { from: string; to: string }): Promise<boolean>
   /**
-   * Marks that the run's readers know how it ended. Does nothing if the run was claimed or queued again since the lease.
+   * Marks that the run's readers know how it ended. Does nothing if the run was claimed or queued again since the lease. The end of the run
+   * in the event log of the same store also marks it.
    *
    * @param code why a failed run failed @default the code that it has
    */

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@allium/core'
 import type { EventLog, RunningAgent, RunStore, ScheduleStore, SessionStore } from '@allium/store'
-import type { CodeShape } from '@allium/store/code-shape'
+import type { StoredShape } from '@allium/store/code-shape'
 import type { DurableAgent, DurableOptions, Limits } from '../options.ts'
 import type { DurableEvent } from './durable-event.ts'
 import { agentOptionsError } from './option-errors.ts'
@@ -16,6 +16,10 @@ export interface Host extends AgentCode, Stores, Limits {
   readonly worker: string
   readonly resolvePrincipal: DurableOptions['resolvePrincipal']
   readonly unloggedEnds: UnloggedEnds
+  /** Whether the end of a run in the event log marks it as reported. */
+  readonly marksEnds: boolean
+  /** Whether a turn was found in the store: it is that of the agent's sessions. */
+  readonly found: { turn: boolean }
   /** Called at each poll, before runs are claimed. One returns whether it has more to do. */
   readonly pollHooks: Set<() => Promise<boolean>>
   /** Reports an event to the option `onEvent`. Never throws. */
@@ -33,7 +37,7 @@ export interface AgentCode {
   /** Each name with each version: the runs that this process continues. */
   readonly agents: readonly RunningAgent[]
   /** The structure of the agent's code. */
-  shape(): Promise<CodeShape>
+  shape(): Promise<StoredShape>
 }
 
 export interface Stores {

@@ -1,8 +1,8 @@
 import { AbortError, type Emit, isAlliumError, type Journal, type Lease, messageOf } from '@allium/core'
 import { type RecordedStep, recordStepValue, replayStep, type StepValue } from '@allium/store'
-import type { CodeShape } from '@allium/store/code-shape'
 import { isTakeoverStep, RunCheck } from '@allium/store/journal'
 import type { Host } from '../host/host.ts'
+import type { Shapes } from '../run/code-differences.ts'
 import type { JournalHost, RunState } from './run-state.ts'
 
 /** The journal of one run in a store, under its lease. */
@@ -14,6 +14,8 @@ export class RunJournal implements Journal {
   readonly #check: RunCheck
   /** A step recorded by this process has no body here, so that its bytes can be freed. A replay reads it from the store. */
   readonly #recorded: Map<string, unknown>
+  /** The start of a run that was added just now. The store has recorded it with the run. */
+  readonly #began: number | undefined
   /** The steps that are running. Those of an agent that a layer runs in `ctx.once()` begin with the id of that step. */
   readonly #running = new Set<string>()
 
@@ -21,7 +23,11 @@ export class RunJournal implements Journal {
   constructor(
     host: JournalHost,
     state: RunState,
-    { steps, check = new RunCheck(steps) }: { steps: readonly RecordedStep[]; check?: RunCheck },
+    {
+      steps,
+      check = new RunCheck(steps),
+      began,
+    }: { steps: readonly RecordedStep[]; check?: RunCheck; began?: number | undefined },
   ) {
     const { run, lease } = state.claimed
     this.lease = lease
@@ -29,6 +35,7 @@ export class RunJournal implements Journal {
     this.#host = host
     this.#state = state
     this.#check = check
+    this.#began = began
     this.#recorded = new Map(steps.map(({ id, body }) => [id, body]))
   }
 
@@ -53,6 +60,11 @@ export class RunJournal implements Journal {
     }
     await this.#waitForRecorded(id)
     this.#throwIfStopped(id)
+    if (this.#began !== undefined && id === startOf(this.#run)) {
+      // Core learns from this call that no other process has begun the run.
+      await work(emit)
+      return this.#began as T
+    }
     this.#running.add(id)
     const during = this.#check.begin(id)
     try {
@@ -125,17 +137,27 @@ export class RunJournal implements Journal {
   }
 }
 
+function startOf(run: string): string {
+  return `${run}:start`
+}
+
+/** Returns the first step of a run, as its turn would record it. */
+export function firstStepOf(run: string, began: number): RecordedStep {
+  const body: StepValue = [[], { result: began }]
+  return { id: startOf(run), body }
+}
+
 /** The body of a step, with the steps that ran when it began. */
 function bodyWith(value: StepValue, during: readonly string[]): unknown {
   return during.length === 0 ? value : [...value, during]
 }
 
-/** Returns the check of a replay of recorded steps. A new step waits one lease for recorded ones. @param began the code that the run was started with */
-export async function checkOf(
+/** Returns the check of a replay of recorded steps. A new step waits one lease for recorded ones. */
+export function checkOf(
   steps: readonly RecordedStep[],
-  { clock, lease, shape }: Pick<Host, 'clock' | 'lease' | 'shape'>,
-  began: CodeShape | undefined,
-): Promise<RunCheck> {
+  { clock, lease }: Pick<Host, 'clock' | 'lease'>,
+  shapes: Shapes | undefined,
+): RunCheck {
   const patience = (expired: () => void) => clock.after(lease, expired, { idle: true })
-  return new RunCheck(steps, { code: began && [began, await shape()], patience })
+  return new RunCheck(steps, { code: shapes && [shapes.began, shapes.now], patience })
 }

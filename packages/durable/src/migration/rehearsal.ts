@@ -2,7 +2,7 @@ import { type Lease, messageOf } from '@allium/core'
 import type { DurableRun } from '@allium/store'
 import type { Host } from '../host/host.ts'
 import { checkOf } from '../journal/run-journal.ts'
-import { differencesOf, otherCode } from '../run/code-differences.ts'
+import { differencesOf, otherCode, shapesOf } from '../run/code-differences.ts'
 import { currentOwner } from '../run/current-owner.ts'
 import { startTurn } from '../run/start-turn.ts'
 import { storedTask } from '../run/task.ts'
@@ -36,9 +36,10 @@ export async function rehearse(host: RehearsalHost, run: DurableRun): Promise<Re
   const owner = await currentOwner(agent, key, { stored: task.principal, resolve })
   if (owner === undefined) return ended('The principal of the run no longer exists.')
   // A run of another version is only moved by its steps.
-  const { structure } = await differencesOf(host, run, { task, steps })
+  const shapes = await shapesOf(host, run)
+  const { structure } = differencesOf(host, run, { task, steps, shapes })
   if (version === host.version && structure.length > 0) return ended(otherCode(run, structure))
-  const check = await checkOf(steps, host, task.code)
+  const check = checkOf(steps, host, shapes)
   const journal = new RehearsalJournal(lease, steps, { turnId: run.run, check })
   const session = agent.session({ id: key.sessionId, principal: owner.principal as never })
   const cancel = host.clock.after(2 * host.lease, () => journal.stop())

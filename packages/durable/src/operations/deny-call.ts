@@ -39,12 +39,13 @@ export async function denyCall(
   if (turn?.rest.suspension?.calls[call]?.inner !== undefined)
     throw refused(`Only an approver can decide the call "${call}" of a sub-agent.`)
   await beforeAdd(call)
-  const { principal, code, version: began } = storedTask(stored.task)
-  const { agent, version, queue, priority } = stored
+  const { principal, version: began } = storedTask(stored.task)
+  const { agent, version, queue, priority, shape: digest } = stored
   const request = { decisions: { [call]: { deny: denial } }, operator }
   const added = await runs.add({
     ...{ run: crypto.randomUUID(), key: stored.key, agent, version, queue, priority, resolvedCalls: [call] },
-    task: { ...request, ...defined({ principal, code, version: began }) },
+    ...(digest !== undefined && { shape: { digest } }),
+    task: { ...request, ...defined({ principal, version: began }) },
   })
   return { run: added.run.run, callId: call }
 }

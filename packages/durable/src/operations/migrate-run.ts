@@ -1,6 +1,6 @@
 import { AlliumError, isAlliumError, messageOf, systemClock } from '@allium/core'
 import type { RunSummary } from '@allium/store'
-import { shapeOf } from '@allium/store/code-shape'
+import { storedShapeOf } from '@allium/store/code-shape'
 import { type Migration, migrate } from '../migration/migrate.ts'
 import type { RehearsalHost } from '../migration/rehearsal.ts'
 import { text } from './bounds.ts'
@@ -54,7 +54,7 @@ function hostOf(
   return {
     agent,
     version,
-    shape: () => shapeOf(agent),
+    shape: () => storedShapeOf(agent),
     runs: store.runs,
     lease: patience,
     clock,

@@ -38,7 +38,7 @@ export async function startAgain(
   await beforeAdd()
   // The owner may have been erased while the audit stored its record. The new run would bring their request back.
   if ((await runs.get(scope)) === undefined) throw runNotFound(run)
-  const { agent, version, queue, priority } = stored
+  const { agent, version, queue, priority, shape: digest } = stored
   // Repeating the call returns the same run.
   const once = { idempotencyKey: `operator:start_again:${run}`, fingerprint: run }
   const added = await runs.add({
@@ -49,6 +49,7 @@ export async function startAgain(
     task,
     queue,
     priority,
+    ...(digest !== undefined && { shape: { digest } }),
     ...once,
   })
   return { run: added.run.run, isNew: added.isNew }

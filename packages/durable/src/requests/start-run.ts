@@ -1,5 +1,6 @@
 import { callsInside, type DurableRun, type ExpiredCalls } from '@allium/store'
 import type { AgentCode, Stores } from '../host/host.ts'
+import { firstStepOf } from '../journal/run-journal.ts'
 import type { StartOptions } from '../options.ts'
 import { inputDigestOf, sessionIdOf, storedTask, type Task, taskOf } from '../run/task.ts'
 import type { Worker } from '../worker/worker.ts'
@@ -61,11 +62,23 @@ async function addRun(
   // An agent that shares the session with others is part of the digest.
   const sharedName = key.agent === agent.name ? undefined : agent.name
   const fingerprint = idempotencyKey === undefined ? undefined : await inputDigestOf(task, sharedName)
+  const id = crypto.randomUUID()
+  const began = clock.now()
   const request = {
-    ...{ run: crypto.randomUUID(), key, agent: agent.name, version, runAt, queue, priority, idempotencyKey },
-    ...{ task: { ...task, code: await shape(), version }, resolvedCalls: decidedCalls, fingerprint },
+    ...{
+      run: id,
+      key,
+      agent: agent.name,
+      version,
+      runAt,
+      queue,
+      priority,
+      idempotencyKey,
+      firstStep: firstStepOf(id, began),
+    },
+    ...{ task: { ...task, version }, shape: await shape(), resolvedCalls: decidedCalls, fingerprint },
   }
-  const added = await worker.startNew(queue, (claim) =>
+  const added = await worker.startNew({ queue, began }, (claim) =>
     runs.add(request, { ...claim, ...(onBusy === 'reject' && { unlessBusy: lease }) }),
   )
   const { run, runAt: startsAt } = added.run

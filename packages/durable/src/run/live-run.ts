@@ -19,22 +19,22 @@ export class LiveRun implements RunStateEvents {
   /** Resolves when the run is over in this process: ended, given up or lost. */
   readonly done: Promise<void>
   readonly #host: Host
-  readonly #isNew: boolean
+  readonly #began: number | undefined
   readonly #task: Task
   readonly #reporter: RunReporter
   #agentRun: AgentRun<unknown, unknown> | undefined
   #check: RunCheck | undefined
 
   /**
-   * @param options.isNew the run was requested just now; otherwise its owner is looked up
+   * @param options.began the time in the first step of a run that was requested just now; the owner of any other one is looked up
    * @param options.previous the same run under an earlier, lost lease of this process; the new one waits until it is done
    */
   constructor(
     host: Host,
     claimed: ClaimedRun,
-    { isNew, previous, reporter }: { isNew: boolean; previous: LiveRun | undefined; reporter: RunReporter },
+    { began, previous, reporter }: { began: number | undefined; previous: LiveRun | undefined; reporter: RunReporter },
   ) {
-    this.#isNew = isNew
+    this.#began = began
     this.#host = host
     this.#task = storedTask(claimed.run.task)
     this.state = new RunState(host, claimed, this)
@@ -62,19 +62,22 @@ export class LiveRun implements RunStateEvents {
       await this.#reporter.reportMissed()
       return this.state.release()
     }
-    const admission = await admit(this.#host, this.state.claimed, { task: this.#task, isNew: this.#isNew })
+    const admission = await admit(this.#host, this.state.claimed, {
+      task: this.#task,
+      isNew: this.#began !== undefined,
+    })
     if ('refusal' in admission) return this.#giveUp(admission.refusal, admission.isStopped ? 'aborted' : 'failed')
     await this.#run(admission)
   }
 
-  async #run({ principal, steps, drift }: AdmittedRun): Promise<void> {
+  async #run({ principal, steps, shapes, drift }: AdmittedRun): Promise<void> {
     const { agent, version, events, report } = this.#host
     const { run } = this.state.claimed
-    const check = await checkOf(steps, this.#host, this.#task.code)
+    const check = checkOf(steps, this.#host, shapes)
     this.#check = check
-    const journal = new RunJournal(this.#host, this.state, { steps, check })
+    const journal = new RunJournal(this.#host, this.state, { steps, check, began: this.#began })
     // The log of a new run is empty: the worker has just opened it.
-    const entries = this.#isNew ? [] : await this.#reporter.readKnown()
+    const entries = this.#began !== undefined ? [] : await this.#reporter.readKnown()
     // A run that is retried has an end in its log.
     const isLost = steps.length > 0 && entries.length > 0 && !entries.some(isEnd)
     report({ type: 'claim', ...ofRun(run), attempt: run.attempts, takeover: run.attempts > 1 || isLost })
@@ -127,13 +130,18 @@ export class LiveRun implements RunStateEvents {
 
   /** Called after the run ended here. The store has the final status. */
   async #finish(error: unknown): Promise<void> {
-    const { runs } = this.#host
+    const { runs, found } = this.#host
     const { run } = this.state.claimed
     const { key } = run
+    // Without an error, the turn is where the others are.
+    if (error === undefined && found.turn && !this.state.isLost) return this.#reporter.reportEnd()
     const current = await runs.get({ tenant: key.tenant, run: run.run })
     if (current === undefined || this.state.isLost) return this.state.release()
     if (current.status === 'failed') this.#logFailure(error)
-    if (current.status !== 'running') return this.#reporter.reportEnd(error)
+    if (current.status !== 'running') {
+      found.turn = true
+      return this.#reporter.reportEnd(error)
+    }
     if (error === undefined)
       return this.#giveUp(
         exposedError(

@@ -1,7 +1,7 @@
 import { type AlliumError, isAlliumError } from '@allium/core'
 import type { ClaimedRun, DurableRun, RecordedStep } from '@allium/store'
 import type { Host } from '../host/host.ts'
-import { differencesOf, otherCode } from './code-differences.ts'
+import { differencesOf, otherCode, type Shapes, shapesOf } from './code-differences.ts'
 import { currentOwner } from './current-owner.ts'
 import { exposedError, isUnreadable } from './run-errors.ts'
 import type { Task } from './task.ts'
@@ -12,6 +12,7 @@ export type Admission = AdmittedRun | { readonly refusal: AlliumError; readonly 
 export interface AdmittedRun {
   readonly principal: unknown
   readonly steps: readonly RecordedStep[]
+  readonly shapes: Shapes | undefined
   /** Differences of the code that do not stop the run. */
   readonly drift: readonly string[]
 }
@@ -34,12 +35,13 @@ export async function admit(
   // A new run has none.
   const steps = isNew ? [] : await recordedSteps(host, { run, lease })
   if (isAlliumError(steps)) return { refusal: steps }
-  const { structure, options: drift } = await differencesOf(host, run, { task, steps })
+  const shapes = await shapesOf(host, run)
+  const { structure, options: drift } = differencesOf(host, run, { task, steps, shapes })
   if (structure.length > 0)
     return { refusal: exposedError('journal.diverged', otherCode(run, structure), { differs: structure }) }
   if (run.stop !== undefined && steps.length === 0 && task.decisions === undefined)
     return { refusal: exposedError('run.failed', run.stop), isStopped: true }
-  return { principal: owner.principal, steps, drift }
+  return { principal: owner.principal, steps, shapes, drift }
 }
 
 function refusalOf({ versions, attempts }: Host, run: DurableRun): AlliumError | undefined {

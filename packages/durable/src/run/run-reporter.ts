@@ -1,4 +1,5 @@
 import { type AlliumError, type ErrorCode, messageOf, type StoredTurn } from '@allium/core'
+import { contentKinds } from '@allium/core/internal'
 import { recordGivenUp } from '@allium/observe/audit-log'
 import type { ClaimedRun, EndedStatus, RunKey } from '@allium/store'
 import { type Entry, Inbox, LogWriter, toEntry } from '@allium/store/event-log'
@@ -9,8 +10,8 @@ import { pendingCallsOf } from './pending-calls.ts'
 import { exposedError, isAbort, isUnreadable, publicError } from './run-errors.ts'
 import { storedTask } from './task.ts'
 
-/** Milliseconds between two writes of events. Readers get only logged events, so it is less than they notice. */
-const writeInterval = 20
+/** Milliseconds between two writes of events. Readers get only logged events, so the first part of an answer does not wait for it. */
+const writeInterval = 50
 
 /** Reports a run's events to its readers, and its end once the store has the turn. */
 export class RunReporter {
@@ -19,6 +20,8 @@ export class RunReporter {
   readonly #host: Host
   readonly #claimed: ClaimedRun
   readonly #writer: LogWriter
+  /** Readers have a part of the answer of this step. */
+  #hasAnswer = false
   #end: Entry | undefined
   #isGivenUp = false
 
@@ -30,6 +33,7 @@ export class RunReporter {
     const { tenant, owner } = run.key
     const by = { tenant, owner, since: host.clock.now(), lease }
     this.#writer = new LogWriter(host.events, this.key, lease.token, { by, interval: writeInterval })
+    this.#writer.delayFirstWrite()
     this.inbox = new Inbox(this.key, (entry) => this.push(entry))
   }
 
@@ -50,9 +54,15 @@ export class RunReporter {
   open(): Promise<unknown> {
     return this.#writer.open()
   }
+  /** Writes the first part of a step's answer at once, together with the events before it. */
   push(entry: Entry): void {
+    const { type } = entry.event
     this.inbox.observe(entry.event)
     this.#writer.push(entry)
+    if (type === 'step:start') this.#hasAnswer = false
+    if (this.#hasAnswer || !contentKinds.has(type)) return
+    this.#hasAnswer = true
+    this.#writer.hurry()
   }
   /** Holds the end until `reportEnd()`. */
   holdEnd(entry: Entry): void {
@@ -66,7 +76,8 @@ export class RunReporter {
     const failure = error === undefined || isAbort(error) ? undefined : publicError(error)
     if (failure !== undefined) this.push({ event: { type: 'run:error', ...failure } })
     await this.#writer.end((id) => this.inbox.reject(id))
-    await this.#host.runs.markReported(lease, run.run, failure?.code)
+    if (failure !== undefined || !this.#host.marksEnds)
+      await this.#host.runs.markReported(lease, run.run, failure?.code)
     if (this.#end === undefined) return
     const { status } = this.#end.event as unknown as { status: EndedStatus }
     this.#host.report({

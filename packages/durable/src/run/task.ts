@@ -1,5 +1,4 @@
 import { type Decision, fromJson, type Input, messageOf, type ToolDef, toJson } from '@allium/core'
-import type { CodeShape } from '@allium/store/code-shape'
 import { runOptionsError } from '../host/option-errors.ts'
 import { checkStart, type StartOptions } from '../options.ts'
 
@@ -18,8 +17,6 @@ export interface Task {
   readonly onRetryAfterOutput?: 'reset' | 'fail'
   /** The schedule that started the run. Such a run never uses the stored principal: its owner is looked up. */
   readonly schedule?: string
-  /** The code that the run was started with. */
-  readonly code?: CodeShape
   /** The version of the agent that it was started with. */
   readonly version?: string
 }

@@ -65,9 +65,8 @@ export class Scheduler {
     const { key } = agent.session({ id, principal: task.principal as never })
     const others = agent.sessionNames.filter((name) => name !== key.agent)
     if (schedule.sessionId !== undefined && others.length > 0) await this.#host.sessions.rename(key, others)
-    const code = await shape()
-    const request = { ...task, code, version, schedule: schedule.id }
-    return { run, key, agent: agent.name, version, task: request, runAt: tick, queue, priority }
+    const request = { ...task, version, schedule: schedule.id }
+    return { run, key, agent: agent.name, version, task: request, shape: await shape(), runAt: tick, queue, priority }
   }
 
   /** Pauses a schedule that cannot be read, so that it does not fail at every poll. */

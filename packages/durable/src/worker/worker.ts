@@ -51,8 +51,16 @@ export class Worker {
     return this.#draining ? 0 : this.#places.free
   }
 
-  /** Adds a run, and starts it if it was claimed. @param add gets the options of the claim, which are empty without room here */
-  startNew(queue: string, add: (claim: AddOptions) => Promise<AddedRun>): Promise<AddedRun> {
+  /**
+   * Adds a run, and starts it if it was claimed.
+   *
+   * @param of.began the time in its first step
+   * @param add gets the options of the claim, which are empty without room here
+   */
+  startNew(
+    { queue, began }: { queue: string; began: number },
+    add: (claim: AddOptions) => Promise<AddedRun>,
+  ): Promise<AddedRun> {
     const { queues, names, lease, worker } = this.host
     const hasRoom = this.#free > 0 && queues.places(queue, this.#places.executing(queue)) > 0
     const claim = { claim: lease, worker, limits: queues.limits(queue), agents: names }
@@ -61,7 +69,7 @@ export class Worker {
       async () => {
         const added = await add(hasRoom ? claim : {})
         if (added.lease === undefined) this.#queue(added)
-        else await this.#start({ run: added.run, lease: added.lease }, { isNew: true })
+        else await this.#start({ run: added.run, lease: added.lease }, began)
         return added
       },
       queue,
@@ -71,9 +79,9 @@ export class Worker {
   /**
    * Starts a run. Opens its log before it resolves, so that readers wait for events.
    *
-   * @param options.isNew the run was requested just now, so its principal is current
+   * @param began the time in the first step of a run that was requested just now, so its principal is current
    */
-  async #start(claimedRun: ClaimedRun, { isNew = false } = {}): Promise<void> {
+  async #start(claimedRun: ClaimedRun, began?: number): Promise<void> {
     const claimed = await underCurrentName(this.host, claimedRun)
     const { run } = claimed
     const reporter = new RunReporter(this.host, claimed)
@@ -81,7 +89,7 @@ export class Worker {
     // The earlier lease had expired, so its work in progress is lost, as it would be in another process.
     const previous = this.#places.find(run.run)
     previous?.state.loseLease('the run was started again')
-    const live = new LiveRun(this.host, claimed, { isNew, previous, reporter })
+    const live = new LiveRun(this.host, claimed, { began, previous, reporter })
     this.#places.add(live)
     this.#pollAfterWindow(run.queue)
     void live.state.progress.then(() => this.#clear(live))

@@ -121,7 +121,7 @@ export function takeovers(notes: readonly Noted[], lease: number): number[] {
     if (note.what === 'claimed') claiming.delete(note.pid)
     if (note.what === 'stopped' && claiming.delete(note.pid))
       for (const session of lost.keys()) lost.set(session, note.at)
-    if (note.what === 'written' && note.op === 'told') owners.delete(note.session)
+    if (note.what === 'ended') owners.delete(note.session)
     if (note.what !== 'taken') continue
     const since = lost.get(note.session)
     // Where a process runs what may be to blame for the end of others, it takes nothing beside it for a lease.

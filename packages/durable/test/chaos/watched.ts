@@ -25,8 +25,10 @@ export function watched(store: Opened, watch: Watch): Kept & Pick<Opened, 'event
     runs: {
       ...runs,
       async add(run, options) {
+        watch.reach('before add')
         const added = await runs.add(run, options)
         if (added.lease !== undefined) taken(added.run.key, added.lease, added.run.run, added.run.attempts)
+        watch.reach('after add')
         return added
       },
       async claim(of) {
@@ -47,8 +49,10 @@ export function watched(store: Opened, watch: Watch): Kept & Pick<Opened, 'event
       ...events,
       async append(run, token, entries, options) {
         const write = () => events.append(run, token, entries, options)
+        if (options?.end === true) watch.reach('before end')
         const logged = await writes('tell', { key: run.key, token }, run.turnId, write)
         const isEnd = options?.end === true && logged.undelivered === undefined
+        if (isEnd) watch.reach('after end')
         if (isEnd) note({ what: 'ended', session: run.key.sessionId, run: run.turnId })
         return logged
       },

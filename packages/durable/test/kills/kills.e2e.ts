@@ -16,7 +16,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Runs of which each is killed two or three times, at any of its steps. */
+/** Runs of which each is killed two or three times, at any of its commits. */
 const sessions = 14
 
 describe.each(['sqlite', 'postgres'] as const)('durable runs on %s, killed at their steps', (kind) => {
@@ -39,7 +39,7 @@ describe.each(['sqlite', 'postgres'] as const)('durable runs on %s, killed at th
       const lane = async (first: number) => {
         for (let i = first; i < sessions; i += 2) {
           const life = { ...place, session: `s${i}` }
-          for (const kill of [placeOf(i), placeOf(i * 7 + 3), placeOf(i * 5 + 1)])
+          for (const kill of [opening(i), placeOf(i * 7 + 3), placeOf(i * 5 + 1), ending(i)])
             if ((await lived({ ...life, kill })) === '') kills++
           ends.push(await lived(life))
         }
@@ -66,9 +66,23 @@ describe.each(['sqlite', 'postgres'] as const)('durable runs on %s, killed at th
   )
 })
 
-/** A record of a step from the first to the seventh, on one side of it or the other. */
-function placeOf(n: number): NonNullable<Life['kill']> {
-  return { record: 1 + (n % 7), when: n % 2 === 0 ? 'before' : 'after' }
+type Kill = NonNullable<Life['kill']>
+
+const sideOf = (n: number): Kill['when'] => (n % 2 === 0 ? 'before' : 'after')
+
+/** The commit that adds, claims and begins the run, or its first step after that. */
+function opening(n: number): Kill {
+  return { commit: n % 4 < 2 ? 'add' : 'record', nth: 1, when: sideOf(n) }
+}
+
+/** A record of a step from the first to the sixth, on one side of it or the other. */
+function placeOf(n: number): Kill {
+  return { commit: 'record', nth: 1 + (n % 6), when: sideOf(n) }
+}
+
+/** The commit of the turn, or that of the end of its events. */
+function ending(n: number): Kill {
+  return { commit: n % 4 < 2 ? 'append' : 'end', nth: 1, when: sideOf(n) }
 }
 
 /** What the process has said; nothing where it was killed. */

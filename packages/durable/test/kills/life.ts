@@ -2,13 +2,16 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { Agent, defineTool, type Model } from '@allium/core'
 import { record } from '@allium/core/context'
 import { persist } from '@allium/memory'
-import type { RunStore } from '@allium/store'
+import type { EventLog, RunStore, SessionStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { scriptedModel } from '@allium/testing'
 import { postgres } from '../../../store-postgres/src/index.ts'
 import { durable } from '../../src/index.ts'
 
-/** What a process is to do, and at which record of a step it is killed. */
+/** A commit of a run: the one that adds, claims and begins it, a recorded step, its turn, or the end of its events. */
+export type Commit = 'add' | 'record' | 'append' | 'end'
+
+/** What a process is to do, and on which side of a commit it is killed. */
 export interface Life {
   readonly kind: 'sqlite' | 'postgres'
   /** The file, or the URL. */
@@ -17,7 +20,7 @@ export interface Life {
   readonly session: string
   /** A file with a line for each thing that has happened, in its order. */
   readonly noted: string
-  readonly kill?: { readonly record: number; readonly when: 'before' | 'after' } | undefined
+  readonly kill?: { readonly commit: Commit; readonly nth: number; readonly when: 'before' | 'after' } | undefined
 }
 
 /** What has happened: `id` is that of a step, or tells a model call by its session and the messages that it was asked. */
@@ -48,8 +51,9 @@ export function durableOn(store: ReturnType<typeof open>, life: Life) {
       return `the ${what}`
     },
   } as never)
+  const watchedStore = watched(store, life, note)
   const agent = new Agent({ version: '1', name: 'journey', model: notedModel(note), tools: [book] })
-    .use(persist({ store: store.sessions, lease }))
+    .use(persist({ store: watchedStore.sessions, lease }))
     .use({
       name: 'books',
       async turn(ctx, next) {
@@ -57,9 +61,8 @@ export function durableOn(store: ReturnType<typeof open>, life: Life) {
         await next()
       },
     })
-  const runs = watched(store.runs, life, note)
   const logger = { ...console, warn() {}, error() {} }
-  return durable(agent, { store: { sessions: store.sessions, events: store.events, runs }, lease, logger })
+  return durable(agent, { store: watchedStore, lease, logger })
 }
 
 function notedModel(note: (what: Noted['what'], id: string) => void): Model {
@@ -86,18 +89,41 @@ function notedModel(note: (what: Noted['what'], id: string) => void): Model {
   }
 }
 
-/** Ends the process at a record of a step: before it, or as soon as it is there. */
-function watched(runs: RunStore, { kill }: Life, note: (what: Noted['what'], id: string) => void): RunStore {
-  let records = 0
+/** Ends the process before a commit, or as soon as it is there. */
+function watched(
+  { sessions, runs, events }: ReturnType<typeof open>,
+  { kill }: Life,
+  note: (what: Noted['what'], id: string) => void,
+) {
+  let count = 0
+  const commit = async <T>(name: Commit, work: () => Promise<T>): Promise<T> => {
+    const isIt = kill?.commit === name && ++count === kill.nth
+    if (isIt && kill.when === 'before') process.kill(process.pid, 'SIGKILL')
+    const done = await work()
+    if (isIt) process.kill(process.pid, 'SIGKILL')
+    return done
+  }
   return {
-    ...runs,
-    async record(held, run, step) {
-      const isIt = kill !== undefined && ++records === kill.record
-      if (isIt && kill.when === 'before') process.kill(process.pid, 'SIGKILL')
-      await runs.record(held, run, step)
-      note('recorded', step.id)
-      if (isIt) process.kill(process.pid, 'SIGKILL')
-    },
+    sessions: {
+      ...sessions,
+      append: (...args) => commit('append', () => sessions.append(...args)),
+    } satisfies SessionStore,
+    events: {
+      ...events,
+      append: (...args) => {
+        const append = () => events.append(...args)
+        return args[3]?.end === true ? commit('end', append) : append()
+      },
+    } satisfies EventLog,
+    runs: {
+      ...runs,
+      add: (...args) => commit('add', () => runs.add(...args)),
+      record: (held, run, step) =>
+        commit('record', async () => {
+          await runs.record(held, run, step)
+          note('recorded', step.id)
+        }),
+    } satisfies RunStore,
   }
 }
 

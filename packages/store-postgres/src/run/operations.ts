@@ -49,7 +49,7 @@ export class PostgresOperations implements RunOperations {
     const heldUntil = `(select s.held_until from ${db.s}.sessions s where ${sessionOfRun})`
     this.#status = `case when r.status = 'running' and coalesce(${heldUntil}, 0) <= ${this.#now} then 'lost' else r.status end`
     this.#columns = `${operatedColumns}, ${this.#status} as status, worker, ${heldUntil} as held_until,
-      (select at from ${db.s}.run_log l where l.tenant = r.tenant and l.run = r.run order by l.n limit 1) as added_at`
+      (select at from ${db.s}.run_log l where l.run = r.n order by l.n limit 1) as added_at`
   }
 
   async now(): Promise<number> {
@@ -89,8 +89,8 @@ export class PostgresOperations implements RunOperations {
     const isOfTurn = 'tenant = $1 and owner = $2 and agent = $3 and session = $4 and turn_id = $5'
     const [log, pending, [turn]] = await Promise.all([
       this.#db.queryIdempotent(
-        `select * from ${s}.run_log where tenant = $1 and run = $2 order by n desc limit $3`,
-        ...[run.tenant, run.run, limit + 1],
+        `select * from ${s}.run_log where run = $1 order by n desc limit $2`,
+        ...[run.n, limit + 1],
       ),
       this.#db.queryIdempotent(`select * from ${s}.pending_calls where ${isOfTurn} order by n`, ...session),
       this.#db.queryIdempotent(
@@ -140,9 +140,9 @@ export class PostgresOperations implements RunOperations {
       if (run === undefined) return []
       const { s } = this.#db
       const rows = await this.#db.queryIdempotent(
-        `select s.id, s.body, s.sealed_as from ${s}.steps s left join ${s}.run_log l on l.tenant = s.tenant and l.run = s.run
-         and l.kind = 'step' and l.detail = s.id where s.tenant = $1 and s.run = $2 order by l.n nulls first`,
-        ...[run.tenant, run.run],
+        `select s.id, s.body, s.sealed_as from ${s}.steps s left join ${s}.run_log l on l.run = $3 and l.kind = 'step' and l.detail = s.id
+         where s.tenant = $1 and s.run = $2 order by l.n nulls first`,
+        ...[run.tenant, run.run, run.n],
       )
       return stepsOf(this.#blobs, operatedRunFromRow(run).key, String(run.run), rows)
     })

@@ -10,6 +10,7 @@ import {
   readRun,
   runSummary,
   type Sealer,
+  sealStep,
   sealTask,
   sessionBusy,
 } from '@allium/store-sql'
@@ -49,7 +50,8 @@ export class RunAdder {
     const { key, run } = input
     const { body, cuts } = await sealTask(this.#sealer, key, run, input.task)
     const values = [...keyParams(key), run, ...(await this.#runColumns(input)), body, ...settings]
-    const first = firstCall?.(22)
+    values.push(...(await this.#startColumns(input)))
+    const first = firstCall?.(26)
     const row = await this.#blobs.write({ key }, cuts, (write) => this.#insert(input, values, write, first))
     throwIfRefused(input, row)
     const added = await this.#added(input, row)
@@ -64,6 +66,12 @@ export class RunAdder {
     return [agent, version, runAt, idempotencyKey, digests, resolvedCalls]
   }
 
+  /** Returns the shape of the code, and the first step. */
+  async #startColumns({ key, run, shape, firstStep }: NewDurableRun): Promise<unknown[]> {
+    const step = firstStep && (await sealStep(this.#sealer, key, run, firstStep))
+    return [shape?.digest ?? null, shape?.body ?? null, firstStep?.id ?? null, step?.body ?? null]
+  }
+
   /** After the parameters of `add_run` come the blobs of the task, and the parameters of the first call. */
   async #insert(
     { key }: NewDurableRun,
@@ -72,8 +80,8 @@ export class RunAdder {
     first: FirstCall | undefined,
   ): Promise<Row> {
     const { s } = this.#db
-    const sql = `select a.*, case when a.outcome_ = 'added' then ${s}.keep_blobs($1, $2, $3, $4, 'task', $5, $20, $21) end
-      from ${first ? `(select ${first.sql}) first, lateral ` : ''}${s}.add_run(${paramList(19)}) a`
+    const sql = `select a.*, case when a.outcome_ = 'added' then ${s}.keep_blobs($1, $2, $3, $4, 'task', $5, $24, $25) end
+      from ${first ? `(select ${first.sql}) first, lateral ` : ''}${s}.add_run(${paramList(23)}) a`
     const blobs = [write?.id ?? null, write?.digests ?? []]
     const inserted = this.#db.queryIdempotent(sql, ...values, ...blobs, ...(first?.values ?? []))
     const [row] = await translateLostBlobs(key, inserted)

@@ -33,6 +33,11 @@ export class RunTable {
     return this.#read('tenant = $1 and run = $2', tenant, run)
   }
 
+  async shape(digest: string): Promise<string | undefined> {
+    const [row] = await this.#db.queryIdempotent(`select body from ${this.#db.s}.run_shapes where digest = $1`, digest)
+    return row?.body as string | undefined
+  }
+
   find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined> {
     return this.#read(
       `tenant = $1 and owner = $2 and session_agent = $3 and session = $4

@@ -18,6 +18,7 @@ export function postgresRuns(db: Database, parts: { sealer: Sealer; blobs: Blobs
     sealed: sealer.encrypts,
     add: async (run, options = {}) => adder.add({ ...run, key: checkSessionKey({ ...run.key }) }, options),
     get: async (scope) => runs.get(...runRowKey(scope)),
+    shape: (digest) => runs.shape(digest),
     find: async (key, idempotencyKey) => runs.find(checkSessionKey({ ...key }), idempotencyKey),
     list: async (query) => runs.list(checkOwner(query)),
     claim: (query) => claims.claim(query),

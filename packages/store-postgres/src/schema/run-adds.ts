@@ -1,4 +1,4 @@
-import { priorityStep } from '@allium/store-sql'
+import { keptShapes, priorityStep } from '@allium/store-sql'
 import { freeSession, laneMatches, ofSession, sessionMatches } from './matches.ts'
 
 const ofRunSession = 'tenant = _tenant and owner = _owner and session_agent = _session_agent and session = _session'
@@ -8,17 +8,18 @@ const ofRunSession = 'tenant = _tenant and owner = _owner and session_agent = _s
  * is locked before those of its runs.
  */
 export const runAdds = `
-create function {s}.has_startable(_agent text, _version text, _queue text, _n bigint) returns boolean language plpgsql as $$
+create function {s}.has_startable(_agent text, _version text, _queue text) returns boolean language plpgsql as $$
 declare
   _now double precision := {s}.now_ms();
 begin
-  return exists (select from {s}.runs r join ${freeSession} where ${laneMatches} and r.n <> _n);
+  return exists (select from {s}.runs r join ${freeSession} where ${laneMatches});
 end $$;
 
 create function {s}.add_run(
   _tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision,
   _key text, _fingerprints text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision,
   _queue text, _priority integer, _limits jsonb, _names text[], _worker text,
+  _shape text, _shape_body text, _step text, _step_body bytea,
   out outcome_ text, out n_ bigint, out absent_ text[], out token_ bigint, out version_ integer, out open_ boolean,
   out held_until_ double precision
 ) language plpgsql as $$
@@ -68,21 +69,29 @@ begin
     return;
   end if;
   delete from {s}.pending_calls where ${ofSession} and call_id = any (_decides);
-  insert into {s}.runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, fingerprint, updated_at,
-    task, sealed_as, queue, priority, rank)
-    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, _now), _key, _fingerprints[1], _now,
-      _task, _session_agent, _queue, _priority, case when _run_at > _now then null else coalesce(_run_at, _now) + _priority * ${priorityStep} end)
-    returning n, rank into n_, _rank;
+  _rank := case when _run_at > _now then null else coalesce(_run_at, _now) + _priority * ${priorityStep} end;
+  if _rank is not null and _ms is not null then
+    -- Without limits, processes add runs at the same time.
+    if _limits <> '{}' then perform {s}.lock_queues(_names, array[_queue]); end if;
+    if {s}.queue_room(_names, _queue, _limits, null) > 0 and {s}.queue_room(_names, _queue, _limits, _tenant) > 0
+      and not {s}.has_startable(_agent, _version, _queue) then
+      select t.token_, t.version_, t.open_ into token_, version_, open_
+        from {s}.take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
+    end if;
+  end if;
+  insert into {s}.runs (tenant, owner, session_agent, session, run, agent, version, run_at, idempotency_key, fingerprint, updated_at,
+    task, shape, sealed_as, queue, priority, rank, status, attempts, token, worker)
+    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, coalesce(_run_at, _now), _key, _fingerprints[1], _now,
+      _task, _shape, _session_agent, _queue, _priority, _rank, case when token_ is null then 'queued' else 'running' end,
+      case when token_ is null then 0 else 1 end, coalesce(token_, 0), case when token_ is not null then _worker end)
+    returning n into n_;
   outcome_ := 'added';
-  if _rank is null or _ms is null then return; end if;
-  -- Without limits, processes add runs at the same time.
-  if _limits <> '{}' then perform {s}.lock_queues(_names, array[_queue]); end if;
-  if {s}.queue_room(_names, _queue, _limits, null) <= 0 or {s}.queue_room(_names, _queue, _limits, _tenant) <= 0
-    or {s}.has_startable(_agent, _version, _queue, n_) then return; end if;
-  select t.token_, t.version_, t.open_ into token_, version_, open_
-    from {s}.take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
+  if _shape_body is not null and not exists (select from {s}.run_shapes where digest = _shape) then
+    insert into {s}.run_shapes (digest, body) values (_shape, _shape_body) on conflict do nothing;
+    delete from {s}.run_shapes where n <= (select max(n) from {s}.run_shapes) - ${keptShapes};
+  end if;
   if token_ is null then return; end if;
-  update {s}.runs set status = 'running', attempts = 1, token = token_, worker = _worker where n = n_;
+  if _step is not null then insert into {s}.steps values (_tenant, _run, _step, token_, _step_body, _session_agent); end if;
   if _limits <> '{}' then perform {s}.count_start(_agent, _queue, _tenant, _limits); end if;
 end $$;
 `

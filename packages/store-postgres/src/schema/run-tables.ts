@@ -26,6 +26,7 @@ create table {s}.runs (
   reported boolean not null default false,
   updated_at double precision not null,
   task bytea,
+  shape text,
   sealed_as text collate "C" not null,
   queue text collate "C" not null default 'default',
   priority integer not null default 0,
@@ -38,7 +39,6 @@ create index runs_by_key on {s}.runs (tenant, owner, session, hashtextextended(i
 create index runs_by_session on {s}.runs (session, owner, tenant);
 create index runs_by_status on {s}.runs (status, updated_at);
 create index runs_by_tenant on {s}.runs (hashtextextended(tenant, 0), n);
-create index runs_by_end on {s}.runs (updated_at) where status not in ('queued', 'running');
 create index runs_due on {s}.runs (agent, hashtextextended(version, 0), run_at) where not reported;
 create index runs_waiting on {s}.runs (hashtextextended(queue, hashtextextended(version, hashtextextended(agent, 0))), tenant, rank, n)
   where status = 'queued' and rank is not null;
@@ -58,15 +58,20 @@ create table {s}.steps (
   foreign key (tenant, run) references {s}.runs (tenant, run) on delete cascade
 );
 
-create table {s}.run_log (
+create table {s}.run_shapes (
   n bigint generated always as identity primary key,
-  tenant text collate "C" not null,
-  run text collate "C" not null,
+  digest text not null unique,
+  body text not null
+);
+
+create table {s}.run_log (
+  run bigint not null,
+  n bigint generated always as identity,
   at double precision not null,
   kind text not null,
   detail text,
   attempt integer,
-  code text
+  code text,
+  primary key (run, n)
 );
-create index run_log_by_run on {s}.run_log (tenant, run, n);
 `

@@ -4,6 +4,8 @@ import { checkName } from '../key.ts'
 
 /** One step of priority counts as this many milliseconds of waiting. */
 export const priorityStep = 60_000
+/** How many shapes of code a store keeps, about a kilobyte each. A run of older code is not compared with it. */
+export const keptShapes = 1000
 /** The largest distance of a priority from 0. */
 const maxPriority = 1000
 

@@ -71,6 +71,7 @@ export function runSummary(row: SqlRow): Omit<DurableRun, 'task'> {
     priority: Number(row.priority),
     runAt: Math.floor(Number(row.run_at)),
     attempts: Number(row.attempts),
+    ...(typeof row.shape === 'string' && { shape: row.shape }),
     ...(typeof row.stop === 'string' && { stop: row.stop }),
     ...(typeof row.code === 'string' && { code: row.code }),
     ...(typeof row.reason === 'string' && { reason: row.reason }),

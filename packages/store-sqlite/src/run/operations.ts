@@ -39,7 +39,7 @@ const remaining = `(select s.held_until - ?2 from sessions s where ${sessionJoin
 const status = `iif(r.status = 'running' and coalesce(${remaining}, 0) <= 0, 'lost', r.status)`
 /** ?4 is the time. */
 const columns = `${operatedColumns}, ${status} as status, worker, iif(r.status = 'running', ?4 + ${remaining}, null) as held_until,
-  (select at from run_log l where l.tenant = r.tenant and l.run = r.run order by l.n limit 1) as added_at`
+  (select at from run_log l where l.run = r.n order by l.n limit 1) as added_at`
 
 const listRuns = `
   select ${columns} from runs r where ${isOfTenants} and (?5 is null or ${status} = ?5) and (?6 is null or agent = ?6)
@@ -59,8 +59,8 @@ const listSchedules = `
   order by tenant, owner, id limit ?9`
 
 const listSteps = `
-  select s.id, s.body, s.sealed_as from steps s left join run_log l on l.tenant = s.tenant and l.run = s.run
-  and l.kind = 'step' and l.detail = s.id where s.tenant = ? and s.run = ? order by l.n`
+  select s.id, s.body, s.sealed_as from runs r join steps s on s.tenant = r.tenant and s.run = r.run
+  left join run_log l on l.run = r.n and l.kind = 'step' and l.detail = s.id where r.tenant = ? and r.run = ? order by l.n`
 
 /** Shows the durable runs in a SQLite file to operators. */
 export class SqliteOperations implements RunOperations {
@@ -99,10 +99,10 @@ export class SqliteOperations implements RunOperations {
     if (run === undefined) return undefined
     const session = [run.tenant, run.owner, run.session_agent, run.session, run.run] as string[]
     const isOfTurn = 'tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?'
-    const selectLog = 'select * from run_log where tenant = ? and run = ? order by n desc limit ?'
+    const selectLog = 'select * from run_log where run = ? order by n desc limit ?'
     const rows = {
       run,
-      log: this.#db.all(selectLog, ...runRowKey(scope), limit + 1),
+      log: this.#db.all(selectLog, Number(run.n), limit + 1),
       pending: this.#db.all(`select * from pending_calls where ${isOfTurn} order by n`, ...session),
       turn: this.#db.get(`select usage from turns where ended_at is not null and ${isOfTurn}`, ...session),
     }

@@ -7,10 +7,12 @@ import {
   checkQueue,
   checkRunAt,
   idempotencyKeyReused,
+  keptShapes,
   notPending,
   priorityStep,
   runSummary,
   type Sealer,
+  sealStep,
   sealTask,
   sessionBusy,
 } from '@allium/store-sql'
@@ -27,6 +29,7 @@ import { WaitingRuns } from './waiting-runs.ts'
 interface SealedRun {
   readonly input: NewDurableRun
   readonly task: Uint8Array
+  readonly firstStep: Uint8Array | undefined
   /** The digests of its fingerprint, by each key of the encryption. */
   readonly digests: readonly string[]
 }
@@ -38,8 +41,10 @@ interface AddedRow {
 }
 
 const insertRun = `
-  insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, fingerprint,
-  updated_at, task, sealed_as, queue, priority, rank) values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?) returning *`
+  insert into runs (tenant, owner, session_agent, session, run, agent, version, run_at, idempotency_key, fingerprint,
+  updated_at, task, shape, sealed_as, queue, priority, rank, status, attempts, token, worker)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  returning *, exists (select 1 from run_shapes where digest = runs.shape) as has_shape`
 
 /** Adds durable runs, once for each idempotency key. */
 export class RunAdder {
@@ -70,16 +75,16 @@ export class RunAdder {
     checkRunAt(input.runAt)
     checkQueue(input)
     const { body, cuts } = await sealTask(this.#sealer, key, run, input.task)
+    const firstStep = input.firstStep && (await sealStep(this.#sealer, key, run, input.firstStep)).body
     // Only runs with a key are compared.
     const digests = input.idempotencyKey === undefined ? [] : await this.#sealer.digests(fingerprint, key.tenant)
     const { row, isNew, lease } = await this.#blobs.write({ key }, cuts, async (write) =>
       this.#db.write(() => {
         checkFirst()
-        return this.#add({ input, task: body, digests }, options, write)
+        return this.#add({ input, task: body, firstStep, digests }, options, write)
       }),
     )
-    if (lease !== undefined)
-      return { run: { ...runSummary(row), task: input.task, status: 'running', attempts: 1 }, isNew, lease }
+    if (lease !== undefined) return { run: { ...runSummary(row), task: input.task }, isNew, lease }
     // The run may have ended or been erased since, with the blobs of its task.
     const added = await this.#runs.get(key.tenant, String(row.run))
     if (added === undefined) throw fenced(key)
@@ -98,9 +103,11 @@ export class RunAdder {
     const heldUntil = options.unlessBusy && this.#leases.heldUntil(session, options.unlessBusy)
     if (heldUntil) throw sessionBusy(key, heldUntil)
     this.#resolveCalls(key, input.resolvedCalls ?? [])
-    const row = this.#insert(sealed)
+    // Before the claim, which deletes what an erased session has left.
     this.#blobTable.assignHolder(key, 'task', input.run, write)
-    return { row, isNew: true, lease: this.#claimNow(row, key, { ...options, session }) }
+    const lease = this.#claimNow(input, { ...options, session })
+    const row = this.#insert(sealed, lease, options.worker)
+    return { row, isNew: true, lease }
   }
 
   #findExisting({ input, digests }: SealedRun): Row | undefined {
@@ -121,42 +128,52 @@ export class RunAdder {
     if (missing.length > 0) throw notPending(key, missing)
   }
 
-  #insert({ input, task, digests }: SealedRun): Row {
-    const { key, run, agent, version, idempotencyKey = null } = input
+  #insert({ input, task, firstStep, digests }: SealedRun, lease: Lease | undefined, worker: string | undefined): Row {
+    const { key, run, agent, version, idempotencyKey = null, shape } = input
     const { queue, priority } = checkQueue(input)
     const now = this.#clock.now()
-    const runAt = Math.floor(input.runAt ?? now)
+    const runAt = runAtOf(input, now)
     const rank = runAt <= now ? runAt + priority * priorityStep : null
-    return this.#db.get(
+    const claim = lease === undefined ? ['queued', 0, 0, null] : ['running', 1, lease.token, worker ?? null]
+    const row = this.#db.get(
       insertRun,
       ...[...keyParams(checkKey(key)), run, agent, version, runAt, idempotencyKey],
-      ...[digests[0] ?? '', now, task, key.agent, queue, priority, rank],
+      ...[digests[0] ?? '', now, task, shape?.digest ?? null, key.agent, queue, priority, rank, ...claim],
     ) as Row
+    if (shape?.body !== undefined && row.has_shape === 0) {
+      this.#db.run('insert into run_shapes (digest, body) values (?, ?)', shape.digest, shape.body)
+      this.#db.run(`delete from run_shapes where n <= (select max(n) from run_shapes) - ${keptShapes}`)
+    }
+    if (lease !== undefined && input.firstStep !== undefined && firstStep !== undefined)
+      this.#db.run(
+        'insert into steps values (?, ?, ?, ?, ?, ?, ?)',
+        ...[key.tenant, run, input.firstStep.id, lease.token, firstStep, key.agent, now],
+      )
+    return row
   }
 
   /** Claims a new run if no other run of its queue could start, and the limits allow it. */
   #claimNow(
-    row: Row,
-    key: SessionKey,
-    { claim, worker, limits, agents, session }: AddOptions & { session: Row | undefined },
+    input: NewDurableRun,
+    { claim, limits, agents, session }: AddOptions & { session: Row | undefined },
   ): Lease | undefined {
+    const { key, run, agent, version } = input
+    const { queue } = checkQueue(input)
     const now = this.#clock.now()
-    if (claim === undefined || Number(row.run_at) > now) return undefined
-    const [agent, queue] = [String(row.agent), String(row.queue)]
-    if (this.#waiting.hasStartable([agent, String(row.version), queue], Number(row.n))) return undefined
+    if (claim === undefined || runAtOf(input, now) > now) return undefined
+    if (this.#waiting.hasStartable([agent, version, queue])) return undefined
     const room = new QueueRoom(this.#db, {
       queue: { ...limits, name: queue },
       names: JSON.stringify(agents ?? [agent]),
       now,
     })
     if (room.left(key.tenant) <= 0) return undefined
-    const { lease } = this.#leases.acquireNow(key, claim, String(row.run), session)
-    if (lease === undefined) return undefined
-    if (limits !== undefined) room.take(agent, key.tenant)
-    this.#db.run(
-      `update runs set status = 'running', attempts = 1, token = ?, worker = ? where n = ?`,
-      ...[lease.token, worker ?? null, Number(row.n)],
-    )
+    const { lease } = this.#leases.acquireNow(key, claim, run, session)
+    if (lease !== undefined && limits !== undefined) room.take(agent, key.tenant)
     return lease
   }
+}
+
+function runAtOf({ runAt }: NewDurableRun, now: number): number {
+  return Math.floor(runAt ?? now)
 }

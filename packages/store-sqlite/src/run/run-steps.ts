@@ -5,12 +5,11 @@ import type { SqliteBlobs } from '../blob/blobs.ts'
 import type { Database } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
 import { keyParams, leaseMatches } from '../lease/leases.ts'
-import { logEntry } from '../schema/runs.ts'
 import type { StoreParts } from '../store-parts.ts'
 import type { RunTable } from './run-table.ts'
 
 /** Stores a step if its run holds its session. */
-const insertStep = `insert or ignore into steps select ?, ?, ?, ?, ?, ? from sessions
+const insertStep = `insert or ignore into steps select ?, ?, ?, ?, ?, ?, ? from sessions
   where ${leaseMatches} and token = ? and run = ? and boot = ? and held_until > ?`
 
 /** The recorded steps of durable runs. */
@@ -53,8 +52,8 @@ export class RunSteps {
   #insert(lease: Lease, run: string, id: string, body: Uint8Array): void {
     const { key, token } = lease
     const { tenant, agent } = key
+    const values = [tenant, run, id, token, body, agent, this.#clock.now()]
     const isHeld = [...keyParams(key), token, run, this.#clock.boot, this.#clock.monotonic()]
-    if (this.#db.run(insertStep, tenant, run, id, token, body, agent, ...isHeld) === 0) this.#runs.checkHeld(lease, run)
-    else this.#db.run(logEntry('step'), tenant, run, this.#clock.now(), id)
+    if (this.#db.run(insertStep, ...values, ...isHeld) === 0) this.#runs.checkHeld(lease, run)
   }
 }

@@ -14,7 +14,7 @@ import {
 import type { Database, Row } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
 import { keyParams, type Leases, leaseMatches } from '../lease/leases.ts'
-import { logEntry } from '../schema/runs.ts'
+import { logStop } from '../schema/runs.ts'
 import type { StoreParts } from '../store-parts.ts'
 import { forgetTurns } from './queue-room.ts'
 
@@ -38,6 +38,10 @@ export class RunTable {
 
   find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined> {
     return readRun(this.#blobs, () => this.byKey(key, idempotencyKey))
+  }
+
+  shape(digest: string): string | undefined {
+    return this.#db.get('select body from run_shapes where digest = ?', digest)?.body as string | undefined
   }
 
   byKey(key: SessionKey, idempotencyKey: string): Row | undefined {
@@ -73,7 +77,7 @@ export class RunTable {
       const update = `update runs set stop = ? where stop is null and ${isActive}`
       if (this.#db.run(update, reason, tenant, run) === 0)
         return this.#db.get(`select 1 from runs where ${isActive}`, tenant, run) !== undefined
-      this.#db.run(logEntry('stop'), tenant, run, this.#clock.now(), null)
+      this.#db.run(logStop, this.#clock.now(), tenant, run)
       return true
     })
   }

@@ -17,6 +17,7 @@ export function sqliteRuns(parts: StoreParts): RunStore {
     sealed: sealer.encrypts,
     add: async (run, options = {}) => adder.add({ ...run, key: checkKey({ ...run.key }) }, options),
     get: async (scope) => runs.get(...runRowKey(scope)),
+    shape: async (digest) => runs.shape(digest),
     find: async (key, idempotencyKey) => runs.find(checkKey(key), idempotencyKey),
     list: async (query) => runs.list(checkOwner(query)),
     claim: (query) => claims.claim(query),

@@ -56,11 +56,11 @@ export class WaitingRuns {
     }
   }
 
-  /** Whether another run of the same agent version waits in the queue and could start. */
-  hasStartable(lane: Lane, n: number): boolean {
+  /** Whether a run of the same agent version waits in the queue and could start. */
+  hasStartable(lane: Lane): boolean {
     const sql = `select 1 from runs r left join sessions s on ${sessionJoin}
-      where ${laneMatches} and r.n <> ? and ${sessionIsFree} limit 1`
-    return this.#db.get(sql, ...lane, n, ...this.#sessionParams()) !== undefined
+      where ${laneMatches} and ${sessionIsFree} limit 1`
+    return this.#db.get(sql, ...lane, ...this.#sessionParams()) !== undefined
   }
 
   #rankDue(agents: readonly RunningAgent[]): void {

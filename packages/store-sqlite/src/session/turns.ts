@@ -162,13 +162,16 @@ export class Turns {
 
   /** The durable run of this turn has ended, so its steps are no longer needed. */
   #endRun(key: SessionKey, { turnId, status, code }: TurnRow): void {
-    const task = `iif(?2 in ('failed', 'suspended'), task, null)`
-    this.#db.run(
-      `update runs set status = ?2, code = coalesce(?3, iif(?2 = 'failed', 'run.failed', null)), updated_at = ?4, task = ${task} where tenant = ?1 and run = ?5`,
-      ...[key.tenant, status, code, this.#clock.now(), turnId],
+    const task = `iif(?6 in ('failed', 'suspended'), task, null)`
+    const hasBlobs = `exists (select 1 from blob_holders where ${ofSession} and kind = 'step' and holder = ?5)`
+    const ended = this.#db.get(
+      `update runs set status = ?6, code = coalesce(?7, iif(?6 = 'failed', 'run.failed', null)), updated_at = ?8, task = ${task}
+       where tenant = ?1 and run = ?5 returning ${hasBlobs} as has_blobs`,
+      ...[...keyParams(key), turnId, status, code, this.#clock.now()],
     )
     this.#db.run('delete from steps where tenant = ? and run = ?', key.tenant, turnId)
-    this.#db.run(`delete from blob_holders where ${of} and kind = 'step' and holder = ?`, ...keyParams(key), turnId)
+    if (ended?.has_blobs === 1)
+      this.#db.run(`delete from blob_holders where ${of} and kind = 'step' and holder = ?`, ...keyParams(key), turnId)
   }
 
   #checkVersion(lease: Lease, version: number, turn: TurnRow, row: Row | undefined): Row {

@@ -60,9 +60,16 @@ export class LogWriter {
     await this.#log.append(this.#run, this.#epoch, [], this.#by && { by: this.#by })
   }
 
-  /** Waits one interval before the first write, too. Only for a run whose readers do not read the log. */
+  /** Waits one interval before the first write, too. */
   delayFirstWrite(): void {
     this.#nextWriteAt = performance.now() + this.#interval
+  }
+
+  /** Writes at the end of this tick of the event loop, for an event that a reader waits for. */
+  hurry(): void {
+    this.#nextWriteAt = 0
+    this.#due = undefined
+    this.#schedule()
   }
 
   /** Buffers an event. Events of one tick of the event loop, or soon after the last write, are written together, so readers wake once. */

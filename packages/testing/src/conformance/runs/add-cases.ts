@@ -66,6 +66,29 @@ export const addCases: RunCases = {
     checkEqual(elsewhere.isNew, true, 'A key belongs to its session')
   },
 
+  async 'records the first step with a run that it claims, and with no other one'(bench) {
+    const { runs, other } = bench
+    const step = (run: string) => ({ firstStep: { id: `${run}:start`, body: [[], { result: 5 }] } })
+    const { lease } = await startRun(bench, runOf('one', named('a'), step('one')))
+    checkEqual(await other.runs.steps(lease, 'one'), [step('one').firstStep], 'It is there with the claim')
+    await runs.record(lease, 'one', { id: 'one:start', body: 'again' })
+    checkEqual(await other.runs.steps(lease, 'one'), [step('one').firstStep], 'It is recorded once')
+    await runs.add(runOf('two', named('b'), step('two')))
+    const [claimed] = await claim(bench, runs)
+    if (claimed !== undefined) checkEqual(await runs.steps(claimed.lease, 'two'), [], 'A run that waits has not begun')
+  },
+
+  async 'keeps the shape of the code once for all runs that have it'({ runs, other }) {
+    const shape = { digest: 'd1', body: '{"layers":[]}' }
+    await runs.add(runOf('one', named('a'), { shape }))
+    const { run } = await other.runs.add(runOf('two', named('b'), { shape: { digest: 'd1' } }))
+    checkEqual([run.shape, (await runs.get({ tenant: 'acme', run: 'one' }))?.shape], ['d1', 'd1'], 'Both name it')
+    checkEqual([await other.runs.shape('d1'), await runs.shape('d2')], [shape.body, undefined], 'and one text is there')
+    for (let i = 0; i < 1001; i++)
+      await runs.add(runOf(`r${i}`, named(`r${i}`), { shape: { digest: `n${i}`, body: '' } }))
+    checkEqual([await runs.shape('d1'), await runs.shape('n1')], [undefined, ''], 'The latest 1,000 are kept')
+  },
+
   async 'refuses a time that no clock shows, and adds the next run all the same'({ runs, other, lease: ms }) {
     for (const runAt of [-1e308, 1e308, Number.NaN, Number.NEGATIVE_INFINITY])
       await checkRejects(runs.add(runOf(`at ${runAt}`, chat, { runAt })), 'run.options', `add() with runAt ${runAt}`)

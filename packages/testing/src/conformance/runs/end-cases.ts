@@ -32,6 +32,21 @@ export const endCases: RunCases = {
     checkEqual(namesOf(await claim(bench, other.runs)), [], 'The end is reported once')
   },
 
+  async 'takes the end of its events for the report of its end'(bench) {
+    const { sessions, events, other, lease: ms, wait } = bench
+    if (events === undefined) return
+    for (const status of ['completed', 'failed'] as const) {
+      const run = runOf(status, { ...chat, sessionId: status })
+      const { lease } = await startRun(bench, run)
+      const place = { key: run.key, turnId: run.run }
+      await events.append(place, lease.token, [], { by: { tenant: 'acme', owner: chat.owner, since: 0, lease } })
+      await sessions.append(lease, 0, { ...turnOf('x'), turnId: run.run, status }, { release: true })
+      await events.append(place, lease.token, ['end'], { end: true })
+    }
+    await wait(ms * 2)
+    checkEqual(namesOf(await claim(bench, other.runs)), [], 'No other process reports it')
+  },
+
   async 'keeps the reason for stopping a run, for any worker'(bench) {
     const { runs, other, lease: ms, wait } = bench
     await startRun(bench, one)

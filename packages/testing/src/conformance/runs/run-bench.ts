@@ -1,11 +1,13 @@
 import type { Lease, SessionKey } from '@allium/core'
-import type { AddedRun, ClaimedRun, ClaimQuery, NewDurableRun, RunStore, SessionStore } from '@allium/store'
+import type { AddedRun, ClaimedRun, ClaimQuery, EventLog, NewDurableRun, RunStore, SessionStore } from '@allium/store'
 import { check } from '../check.ts'
 
 /** A run store and the session store that belongs to it. */
 export interface RunStoreParts {
   readonly runs: RunStore
   readonly sessions: SessionStore
+  /** The event log of the same store. Without one, the case about the end of its events passes. */
+  readonly events?: EventLog
 }
 
 /** The test bench of a case. */
