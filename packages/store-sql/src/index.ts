@@ -69,12 +69,12 @@ export {
   toBytes,
   turnsFromRows,
 } from './sql-row.ts'
+export { type TurnPart, turnFromRow, turnToPart } from './turn-part.ts'
 export {
   type PendingCallRow,
   type RecordRow,
   type TurnRow,
   type TurnRows,
-  turnFromRow,
   turnToRows,
 } from './turn-row.ts'
 export { checkTimeRange, type UsageDay, type UsageQuery, usageColumns, usageDayFromRow } from './usage-days.ts'

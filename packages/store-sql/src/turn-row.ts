@@ -1,9 +1,9 @@
 import type { SessionKey, StoredRecord, StoredTurn, Usage } from '@allium/core'
-import type { OutboxRecord, ReadFiles, StoredStatus } from '@allium/store'
+import type { OutboxRecord, StoredStatus } from '@allium/store'
 import { checkTurn } from '@allium/store'
 import { BlobExtractor, type BlobSources, type ExtractedText, nameBlobs, toRowText } from './blobs/blob-extractor.ts'
 import type { BlobOwner } from './blobs/blob-table.ts'
-import { type Blobs, type FilesOf, filesOfMessages } from './blobs/blobs.ts'
+import type { Blobs, FilesOf } from './blobs/blobs.ts'
 import type { EncryptionContext } from './encryption.ts'
 import { LazyContext } from './lazy-context.ts'
 import { splitCosts, withCosts } from './runs/run-costs.ts'
@@ -31,6 +31,8 @@ export interface TurnRow {
   rest: Uint8Array
   /** All other fields. */
   info: Uint8Array
+  /** What later checkpoints of an open run have added. */
+  parts?: readonly Uint8Array[]
 }
 
 /** A record as a row of the outbox. */
@@ -176,15 +178,18 @@ export function openPartOf(
   return opened instanceof Promise ? opened.then(check) : check(opened)
 }
 
-/** Opens the run of a row. */
-export async function turnFromRow(
+/**
+ * Opens the run of a row, without its parts.
+ *
+ * @param unread returns the files of the messages that are not read
+ */
+export async function wholeTurnFromRow(
   key: SessionKey,
   row: TurnRow,
   blobs: Blobs,
-  files: ReadFiles = 'atOnce',
+  unread?: FilesOf,
 ): Promise<StoredTurn> {
   const { turnId, status, from } = row
-  const unread = files === 'onDemand' ? filesOfMessages : undefined
   const open = (part: RowPart, filesOf?: FilesOf) => openPartOf(key, row, { part, bytes: row[part], blobs, filesOf })
   const info = (await open('info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
   const messages = (await open('messages', unread)) as StoredTurn['messages']
@@ -225,7 +230,7 @@ export async function recordFromRow(
 type Sealed = Pick<TurnRow, 'turnId' | 'sealedAs'>
 
 /** Returns the location of a part of a run's row. */
-function turnContext(
+export function turnContext(
   { tenant, owner, sessionId }: Omit<SessionKey, 'agent'>,
   { turnId, sealedAs }: Sealed,
   part: string,

@@ -35,6 +35,14 @@ export function turnIdTaken({ sessionId }: SessionKey, turnId: string): AlliumEr
   )
 }
 
+/** Returns the error for a checkpoint that continues one that is not there. */
+export function checkpointMissing({ sessionId }: SessionKey, turnId: string): AlliumError {
+  return new AlliumError(
+    'store.conflict',
+    `The session "${sessionId}" has no checkpoint of the turn "${turnId}" with the messages before these. Store all of them, without "after".`,
+  )
+}
+
 /** Returns the error for a session that is in use under another name of its agent. */
 export function heldByOtherAgent({ sessionId }: SessionKey, heldUntil: number): AlliumError {
   return new AlliumError(

@@ -15,6 +15,8 @@ export class History {
   readonly items: Message[] = []
   /** Index of the first message that was added or changed since `watch()`. */
   changedFrom = 0
+  /** The number of messages at the start that are as they were when the last step of a run began. */
+  unchanged = 0
   /** Whether a call that the provider ran may lack its result, which can arrive with a later answer of the turn. */
   mayAwait = false
   /** Whether it came from outside this session, for example from a store. */
@@ -82,7 +84,8 @@ export class History {
     this.changedFrom = this.items.length
   }
   changed(index: number): void {
-    if (index < this.changedFrom) this.changedFrom = index
+    this.changedFrom = Math.min(this.changedFrom, index)
+    this.unchanged = Math.min(this.unchanged, index)
   }
 
   /** The history for layers and callers. A cached proxy, because a plain array could be rewritten. */

@@ -41,11 +41,17 @@ export class EventAppender {
   #open(request: AppendRequest): AppendOutcome | undefined {
     const { run, epoch, batch, end, by } = request
     const { clock, writers } = this.#parts
-    const token = writers.findToken(run.key, by)
-    const row = token === undefined ? undefined : this.#runs.open(run, { epoch, now: clock.now(), token })
+    const now = clock.now()
+    const row =
+      this.#runs.openUnlessErased(run, { epoch, now, token: writers.leaseToken(by) }) ?? this.#openChecked(request, now)
     if (row === undefined) return undefined
     const appended = batch === undefined && !end ? headOf(row) : (this.#advance(request) as AppendedHead)
     return { ...appended, opened: true }
+  }
+
+  #openChecked({ run, epoch, by }: AppendRequest, now: number): EventRunRow | undefined {
+    const token = this.#parts.writers.findToken(run.key, by)
+    return token === undefined ? undefined : this.#runs.open(run, { epoch, now, token })
   }
 
   /**

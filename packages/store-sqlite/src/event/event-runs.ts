@@ -21,6 +21,17 @@ const longestInterval = 60_000
 const isLive = '(ended_at is null and touched_at > ? or ended_at > ?)'
 const isNamed = 'tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?'
 
+const insertRun = 'insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token, listener)'
+const openUnlessErased = `${insertRun} select ?, ?, ?, ?, ?, ?, ?, coalesce(?, value), 1 from counters
+  where name = 'token' and not exists (select 1 from erasures) on conflict do nothing returning *`
+
+/** A run that is opened. */
+interface Opening {
+  readonly epoch: number
+  readonly now: number
+  readonly token?: number | undefined
+}
+
 /** An append to a run that exists. */
 interface Advance {
   readonly epoch: number
@@ -52,10 +63,19 @@ export class EventRuns {
     return row && eventRunFromRow(row)
   }
 
+  /**
+   * Opens a new run like `open`, if nothing was erased.
+   *
+   * @param options.token undefined for the newest token
+   */
+  openUnlessErased(run: RunKey, { epoch, now, token }: Opening): EventRunRow | undefined {
+    const row = this.#db.get(openUnlessErased, ...runKeyParts(run), epoch, now, token ?? null)
+    return row && eventRunFromRow(row)
+  }
+
   /** Opens a new run, whose first listener is this process. Returns undefined if the run exists. */
-  open(run: RunKey, { epoch, now, token }: { epoch: number; now: number; token: number }): EventRunRow | undefined {
-    const sql = `insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token, listener)
-      values (?, ?, ?, ?, ?, ?, ?, ?, 1) on conflict do nothing returning *`
+  open(run: RunKey, { epoch, now, token }: Opening & { token: number }): EventRunRow | undefined {
+    const sql = `${insertRun} values (?, ?, ?, ?, ?, ?, ?, ?, 1) on conflict do nothing returning *`
     const insert = () => this.#db.get(sql, ...runKeyParts(run), epoch, now, token)
     const row = insert() ?? this.#replaceExpired(run, insert)
     return row && eventRunFromRow(row)
