@@ -73,14 +73,9 @@ describe('aroundStep()', () => {
       ])
       return next()
     })
-    const recording = tool('work', (_, ctx) => void record(ctx, { topic: 'sale', data: 1 }))
-    const { agent } = build(
-      [...oneCall.slice(0, 1), { toolCalls: [{ callId: 'c2', name: 'work', args: {} }] }, 'ok'],
-      [noting],
-      {
-        tools: [recording],
-      },
-    )
+    const recording = tool('work', (_, ctx) => void record(ctx as never, 'sale', 1))
+    const second = { toolCalls: [{ callId: 'c2', name: 'work' }] }
+    const { agent } = build([...oneCall.slice(0, 1), second, 'ok'], [noting], { tools: [recording] })
     await agent.run('hi')
     expect(seen).toEqual([
       [[0, 0, 0], ['user'], [], 0],

@@ -43,9 +43,25 @@ CREATE TRIGGER run_retried after update of status on runs when new.status = 'que
   insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, new.updated_at, 'retried');
 end;
 
+CREATE TRIGGER session_added after insert on sessions begin
+  update counters set value = max(value, new.token) where name = 'token';
+end;
+
+CREATE TRIGGER session_taken after update of token on sessions begin
+  update counters set value = max(value, new.token) where name = 'token';
+end;
+
 CREATE TRIGGER task_gone after update of task on runs when old.task is not null and new.task is null begin
   delete from blob_holders
     where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind in ('task') and holder = old.run;
+end;
+
+CREATE TRIGGER turn_deleted after delete on turns begin
+  delete from turn_parts where place between old.n << 32 and old.n << 32 | 4294967295;
+end;
+
+CREATE TRIGGER turn_replaced after update of messages on turns begin
+  delete from turn_parts where place between old.n << 32 and old.n << 32 | 4294967295;
 end;
 
 CREATE TABLE accounts (
@@ -279,7 +295,14 @@ CREATE TABLE steps (
   primary key (tenant, run, id)
 ) strict, without rowid;
 
+CREATE TABLE turn_parts (
+  place integer primary key,
+  count integer not null,
+  body blob not null
+) strict;
+
 CREATE TABLE turns (
+  n integer primary key,
   tenant text not null, owner text not null, agent text not null, session text not null,
   seq integer not null,
   turn_id text not null,
@@ -295,7 +318,7 @@ CREATE TABLE turns (
   rest blob not null,
   info blob not null,
   sealed_as text not null,
-  primary key (tenant, owner, agent, session, seq)
+  unique (tenant, owner, agent, session, seq)
 ) strict;
 
 CREATE TABLE unheld_blobs (

@@ -1,6 +1,6 @@
 import { ofSession, sessionMatches } from './matches.ts'
 
-/** `keep_turn` returns refusals instead of raising them, so that the server's log has no errors for them. */
+/** The functions return refusals instead of raising them, so that the server's log has no errors for them. */
 export const turns = `
 -- Stores an open or an ended turn. Locks the session's row while it checks and writes.
 create function {s}.keep_turn(
@@ -71,5 +71,35 @@ begin
     insert into {s}.outbox (id, tenant, owner, token, turn_id, added_at, body)
       select r.id, _tenant, _owner, _token, _turn_id, {s}.now_ms(), r.body from unnest(_records, _bodies) as r (id, body);
   end if;
+end $$;
+
+-- Stores what a checkpoint adds to the one before.
+create function {s}.continue_turn(
+  _tenant text, _owner text, _session_agent text, _session text, _token bigint, _version integer,
+  _turn_id text, _start integer, _after integer, _count integer, _body bytea,
+  out outcome_ text, out version_ integer, out length_ integer
+) language plpgsql as $$
+declare
+  held {s}.sessions%rowtype;
+begin
+  select * into held from {s}.sessions where ${sessionMatches} for update;
+  version_ := held.version;
+  length_ := held.length;
+  outcome_ := case
+    when not found or held.token <> _token or held.held_until <= {s}.now_ms() then 'fenced'
+    when held.version <> _version or _start > held.length then 'conflict'
+    else 'missing'
+  end;
+  if outcome_ <> 'missing' then return; end if;
+  insert into {s}.turn_parts (tenant, owner, agent, session, n, count, body)
+    select _tenant, _owner, _session_agent, _session, coalesce(p.n + 1, 0), _count, _body
+    from {s}.turns t left join lateral (
+      select n, count from {s}.turn_parts where ${ofSession} order by n desc limit 1
+    ) p on true
+    where ${ofSession} and seq = -1 and turn_id = _turn_id and sealed_as = _session_agent
+    and (start = _start or _after = 0) and coalesce(p.count, t.count) >= _after;
+  if not found then return; end if;
+  update {s}.sessions set updated_at = {s}.now_ms() where ${sessionMatches};
+  outcome_ := 'stored';
 end $$;
 `

@@ -20,7 +20,7 @@ import { postgresLeases } from '../lease/leases.ts'
 import { postgresOutbox } from '../outbox/outbox.ts'
 import { adoptSession } from './agent-renames.ts'
 import { SessionLists } from './session-lists.ts'
-import { Turns } from './turns.ts'
+import { partsOfTurn, Turns } from './turns.ts'
 
 /** Sessions in Postgres. */
 export function postgresSessions(
@@ -49,7 +49,7 @@ export function postgresSessions(
     },
     rename: async (key, names, { lease } = {}) => adoptSession(db, checkSessionKey({ ...key }), names, lease),
     ...postgresLeases(db),
-    checkpoint: (lease, version, turn) => turns.store({ lease, version, turn, ended: false, release: false }),
+    checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) =>
       turns.store({ lease, version, turn, ended: true, release }),
     find: async (key, by, { files } = {}) => turns.find(checkSessionKey({ ...key }), by, files),
@@ -87,8 +87,9 @@ function selectPage(db: Database, key: SessionKey, before: number, limit: number
        select seq, start, octet_length(messages) as size from ${db.s}.turns
        where ${turnsMatch} and seq >= 0 and start < $5 order by seq desc limit $6) t
        window newer as (order by seq desc rows between unbounded preceding and 1 preceding))
-     select seq, turn_id, start, sealed_as, messages, case when seq < 0 then info end as info
-     from ${db.s}.turns where ${turnsMatch}
+     select seq, turn_id, start, sealed_as, messages, idempotency_key, status, started_at, ended_at, usage, count, digest,
+       case when seq < 0 then rest end as rest, case when seq < 0 then info end as info, ${partsOfTurn(db.s)}
+     from ${db.s}.turns t where ${turnsMatch}
      and seq in (select -1 union all select seq from page where reached is null or (bytes < ${pageBytes} and reached > least($5,
        (select length from ${db.s}.sessions where tenant = $1 and owner = $2 and agent = $3 and id = $4)) - $6))
      order by seq < 0 desc, seq desc`,
@@ -111,7 +112,7 @@ async function loadSession(
     `select s.version as last, t.seq, t.turn_id, t.start, t.messages, t.sealed_as,
        case when t.seq = coalesce($5, s.version) - 1 or t.seq = -1 then t.rest end as rest,
        t.idempotency_key, t.status, t.started_at, t.ended_at, t.usage, t.count, t.digest,
-       case when t.seq = -1 then t.info end as info
+       case when t.seq = -1 then t.info end as info, ${partsOfTurn(db.s)}
      from ${db.s}.sessions s
      left join ${db.s}.turns t on t.tenant = s.tenant and t.owner = s.owner and t.agent = s.agent and t.session = s.id
        and t.seq < coalesce($5, s.version)

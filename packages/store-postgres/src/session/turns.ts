@@ -1,5 +1,14 @@
 import type { Lease, SessionKey, StoredTurn } from '@allium/core'
-import { type FindBy, fenced, type ReadFiles, turnConflict, turnIdTaken } from '@allium/store'
+import {
+  type Checkpoint,
+  checkpointMissing,
+  continues,
+  type FindBy,
+  fenced,
+  type ReadFiles,
+  turnConflict,
+  turnIdTaken,
+} from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,
@@ -9,6 +18,7 @@ import {
   type Sealer,
   type TurnRows,
   turnFromRow,
+  turnToPart,
   turnToRows,
 } from '@allium/store-sql'
 import { translateLostBlobs } from '../blob/blobs.ts'
@@ -27,6 +37,37 @@ export class Turns {
     this.#blobs = blobs
   }
 
+  async checkpoint(lease: Lease, version: number, checkpoint: Checkpoint): Promise<void> {
+    if (continues(checkpoint)) return this.#continue(lease, version, checkpoint)
+    const { after: _, ...turn } = checkpoint
+    return this.store({ lease, version, turn, ended: false, release: false })
+  }
+
+  /** Stores what a checkpoint adds to the one before. */
+  async #continue(lease: Lease, version: number, turn: Checkpoint): Promise<void> {
+    const { key, token } = lease
+    const { turnId, from, after } = turn
+    const { count, body, blobSources } = await turnToPart(key, turn, this.#sealer)
+    const values = [
+      ...keyParams(key),
+      token,
+      version,
+      checkName('id of the turn', turnId),
+      from,
+      after?.messages,
+      count,
+      body,
+    ]
+    await this.#blobs.write(lease, blobSources, async (write) => {
+      const { s } = this.#db
+      const keepBlobs = `${s}.keep_blobs($1, $2, $3, $4, 'open', $7, $12, $13, true)`
+      const sql = `select k.*, case when k.outcome_ = 'stored' then ${keepBlobs} end from ${s}.continue_turn(${paramList(11)}) k`
+      const stored = this.#db.queryIdempotent(sql, ...values, write?.id ?? null, write?.digests ?? [])
+      const [row] = await translateLostBlobs(key, stored)
+      checkStored({ lease, version, turn }, row)
+    })
+  }
+
   /** Stores a run in progress, or one that has ended. */
   async store(input: TurnInput): Promise<void> {
     const { lease, turn, ended } = input
@@ -36,7 +77,7 @@ export class Turns {
   }
 
   async find(key: SessionKey, by: FindBy, files?: ReadFiles): Promise<StoredTurn | undefined> {
-    const turnsOfSession = `select * from ${this.#db.s}.turns where tenant = $1 and owner = $2 and agent = $3 and session = $4`
+    const turnsOfSession = `select *, ${partsOfTurn(this.#db.s)} from ${this.#db.s}.turns t where tenant = $1 and owner = $2 and agent = $3 and session = $4`
     const [column, value] = lookupColumn(by)
     const condition =
       column === 'seq'
@@ -70,6 +111,12 @@ export class Turns {
     const holdRecords = `, case when ${isEnded} then ${s}.hold_records($1, $2, $3, $4, $32, $33) end`
     return `select k.*, ${endRun}, ${keepBlobs}${hasHolders ? holdRecords : ''} from ${s}.keep_turn(${paramList(27)}) k`
   }
+}
+
+/** The parts of an open run, in order. */
+export function partsOfTurn(s: string): string {
+  return `case when t.seq = -1 then (select array_agg(p.body order by p.n) from ${s}.turn_parts p
+    where p.tenant = t.tenant and p.owner = t.owner and p.agent = t.agent and p.session = t.session) end as parts`
 }
 
 function lookupColumn(by: FindBy): [column: string, value: unknown] {
@@ -111,10 +158,14 @@ function toParams({ lease, version, ended, release, rows }: TurnWrite): unknown[
 }
 
 /** @throws AlliumError `store.fenced`, `store.conflict` */
-function checkStored({ lease: { key }, version, turn: { turnId, from } }: TurnWrite, row: Row | undefined): void {
+function checkStored(
+  { lease: { key }, version, turn: { turnId, from } }: Pick<TurnWrite, 'lease' | 'version' | 'turn'>,
+  row: Row | undefined,
+): void {
   const { outcome_: outcome, version_, length_ } = row ?? {}
   if (outcome === 'stored') return
   if (outcome === 'taken') throw turnIdTaken(key, turnId)
+  if (outcome === 'missing') throw checkpointMissing(key, turnId)
   const current = { version: Number(version_), length: Number(length_) }
   throw (outcome === 'conflict' && turnConflict(key, current, { version, from, turnId })) || fenced(key)
 }
