@@ -69,12 +69,13 @@ export {
   toBytes,
   turnsFromRows,
 } from './sql-row.ts'
-export { type TurnPart, turnFromRow, turnToPart } from './turn-part.ts'
 export {
+  checkpointToRows,
   type PendingCallRow,
   type RecordRow,
   type TurnRow,
   type TurnRows,
+  turnFromRow,
   turnToRows,
 } from './turn-row.ts'
 export { checkTimeRange, type UsageDay, type UsageQuery, usageColumns, usageDayFromRow } from './usage-days.ts'

@@ -1,8 +1,7 @@
 import type { Message, SessionKey } from '@allium/core'
 import type { HistoryTurn, SessionHead, SessionSummary, StoredPendingCall, StoredStatus } from '@allium/store'
 import { type Blobs, type FilesOf, filesOfMessages } from './blobs/blobs.ts'
-import { turnFromRow } from './turn-part.ts'
-import { openPartOf, type RowPart, type TurnRow } from './turn-row.ts'
+import { openPartOf, type RowPart, type TurnRow, turnFromRow } from './turn-row.ts'
 
 /** A row from a driver, by column name; large numbers may be strings. */
 export type SqlRow = Readonly<Record<string, unknown>>
@@ -24,6 +23,7 @@ export function parseTurnRow(row: SqlRow): TurnRow {
     messages: toBytes(row.messages),
     rest: toBytes(row.rest),
     info: toBytes(row.info),
+    after: 0,
     parts: ((row.parts as unknown[] | null | undefined) ?? []).map(toBytes),
   }
 }

@@ -1,9 +1,10 @@
 import type { SessionKey, StoredRecord, StoredTurn, Usage } from '@allium/core'
-import type { OutboxRecord, StoredStatus } from '@allium/store'
-import { checkTurn } from '@allium/store'
+import type { Checkpoint, OutboxRecord, ReadFiles, StoredStatus } from '@allium/store'
+import { checkTurn, continuedTurn } from '@allium/store'
 import { BlobExtractor, type BlobSources, type ExtractedText, nameBlobs, toRowText } from './blobs/blob-extractor.ts'
 import type { BlobOwner } from './blobs/blob-table.ts'
-import type { Blobs, FilesOf } from './blobs/blobs.ts'
+import { type Blobs, type FilesOf, filesOfMessages } from './blobs/blobs.ts'
+import { sealedRow } from './blobs/sealed-row.ts'
 import type { EncryptionContext } from './encryption.ts'
 import { LazyContext } from './lazy-context.ts'
 import { splitCosts, withCosts } from './runs/run-costs.ts'
@@ -31,7 +32,9 @@ export interface TurnRow {
   rest: Uint8Array
   /** All other fields. */
   info: Uint8Array
-  /** What later checkpoints of an open run have added. */
+  /** How many messages of the checkpoint before stay. If there are any, `messages` is a part with all fields, and `rest` and `info` are empty. */
+  after: number
+  /** The parts that checkpoints have added to an open run. */
   parts?: readonly Uint8Array[]
 }
 
@@ -63,6 +66,28 @@ export interface TurnRows {
   pendingCalls: PendingCallRow[]
   /** The blobs that the row refers to. */
   blobSources: BlobSources
+}
+
+/** Returns the rows of a run in progress, of which only ended runs have a digest. @throws AlliumError `state.invalid` */
+export async function checkpointToRows(key: SessionKey, checkpoint: Checkpoint, sealer: Sealer): Promise<TurnRows> {
+  const { after, ...turn } = checkpoint
+  if (!after?.messages) return turnToRows(key, turn, sealer, { isOpen: true })
+  const { turnId, from, messages } = checkTurn(checkpoint)
+  const count = after.messages + messages.length
+  const context = turnContext(key, { turnId, sealedAs: key.agent }, 'part')
+  const { body, cuts: blobSources } = await sealedRow(sealer, key, checkpoint, context)
+  const empty = new Uint8Array()
+  const { status, startedAt } = turn
+  return {
+    turn: {
+      ...{ turnId, from, count, status, startedAt, after: after.messages, sealedAs: key.agent, messages: body },
+      ...{ idempotencyKey: null, code: null, endedAt: null, usage: '', digest: '', rest: empty, info: empty },
+    },
+    digests: [''],
+    records: [],
+    pendingCalls: [],
+    blobSources,
+  }
 }
 
 /**
@@ -109,6 +134,7 @@ export async function turnToRows(
       count,
       digest: digests[0] ?? '',
       sealedAs: key.agent,
+      after: 0,
       messages: await sealPart(texts.messages, 'messages'),
       rest: await sealPart(texts.rest, 'rest'),
       info: await sealPart(texts.info, 'info'),
@@ -178,17 +204,25 @@ export function openPartOf(
   return opened instanceof Promise ? opened.then(check) : check(opened)
 }
 
-/**
- * Opens the run of a row, without its parts.
- *
- * @param unread returns the files of the messages that are not read
- */
-export async function wholeTurnFromRow(
+/** Opens the run of a row, with its parts. */
+export async function turnFromRow(
   key: SessionKey,
   row: TurnRow,
   blobs: Blobs,
-  unread?: FilesOf,
+  files: ReadFiles = 'atOnce',
 ): Promise<StoredTurn> {
+  const unread = files === 'onDemand' ? filesOfMessages : undefined
+  const context = turnContext(key, row, 'part')
+  let turn: StoredTurn | undefined = await firstTurnFromRow(key, row, blobs, unread)
+  for (const body of row.parts ?? []) {
+    const part = await blobs.open(key, body, context, unread && ((value) => unread((value as Checkpoint).messages)))
+    turn = continuedTurn(turn, part as Checkpoint)
+    if (turn === undefined) throw corrupt(context, 'It does not continue the part before.')
+  }
+  return turn
+}
+
+async function firstTurnFromRow(key: SessionKey, row: TurnRow, blobs: Blobs, unread?: FilesOf): Promise<StoredTurn> {
   const { turnId, status, from } = row
   const open = (part: RowPart, filesOf?: FilesOf) => openPartOf(key, row, { part, bytes: row[part], blobs, filesOf })
   const info = (await open('info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
@@ -230,7 +264,7 @@ export async function recordFromRow(
 type Sealed = Pick<TurnRow, 'turnId' | 'sealedAs'>
 
 /** Returns the location of a part of a run's row. */
-export function turnContext(
+function turnContext(
   { tenant, owner, sessionId }: Omit<SessionKey, 'agent'>,
   { turnId, sealedAs }: Sealed,
   part: string,

@@ -19,7 +19,7 @@ export {
   turnConflict,
   turnIdTaken,
 } from './conflicts.ts'
-export { continuedTurn, continues } from './continued-turn.ts'
+export { continuedTurn } from './continued-turn.ts'
 export type * from './event-log.ts'
 export type { KeyValue } from './key-value.ts'
 export type { Ledger, LedgerBalance, Reservation } from './ledger.ts'

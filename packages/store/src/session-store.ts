@@ -16,8 +16,8 @@ export interface StoredSession {
 export type Acquired = { lease: Lease; heldUntil?: undefined } | { lease?: undefined; heldUntil: number }
 
 /**
- * A run in progress, as a checkpoint. With `after`, its messages, calls and records come after the first ones of the checkpoint before,
- * which stay. Its other fields are those of the whole run.
+ * A run in progress, as a checkpoint. If `after` has messages, the first messages, calls and records of the checkpoint before stay, as many
+ * as it says, and the run has only those that come after them. Its other fields are those of the whole run.
  */
 export type Checkpoint = StoredTurn & Partial<Pick<WrappedStep['turn'], 'after'>>
 
@@ -111,11 +111,11 @@ export interface SessionStore {
   renew(lease: Lease, ms: number): Promise<boolean>
   release(lease: Lease): Promise<void>
   /**
-   * Stores a run in progress. The version stays the same. Without `after`, it replaces the checkpoint before, of whichever run. With
-   * `after`, it writes only what is new. Storing the same checkpoint again changes nothing.
+   * Stores a run in progress: what is new since the checkpoint before, or the whole run in place of that. The version stays the same.
+   * Storing the same checkpoint again changes nothing.
    *
    * @throws AlliumError `store.fenced`, `store.conflict` as `append` does; also `store.conflict` for a run that has ended, and if the
-   * checkpoint before is of another run or has fewer messages than `after`
+   * checkpoint before is of another run, begins elsewhere or has fewer messages than `after`
    */
   checkpoint(lease: Lease, version: number, turn: Checkpoint): Promise<void>
   /**

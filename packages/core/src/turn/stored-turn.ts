@@ -16,7 +16,7 @@ export function unchanged(turn: Turn): After {
   const messages = Math.max(0, session.history.unchanged - startOf(session))
   session.history.unchanged = session.history.items.length
   turn.lastStep = { calls: toolCalls.length, records: records?.length ?? 0 }
-  return lastStep === undefined ? nothing : { messages, ...lastStep }
+  return lastStep === undefined || messages === 0 ? nothing : { messages, ...lastStep }
 }
 
 /** Returns the index of the first message that the run changed or that is not stored. */

@@ -49,7 +49,7 @@ export function postgresSessions(
     },
     rename: async (key, names, { lease } = {}) => adoptSession(db, checkSessionKey({ ...key }), names, lease),
     ...postgresLeases(db),
-    checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
+    checkpoint: (lease, version, turn) => turns.store({ lease, version, turn, ended: false, release: false }),
     append: (lease, version, turn, { release = false } = {}) =>
       turns.store({ lease, version, turn, ended: true, release }),
     find: async (key, by, { files } = {}) => turns.find(checkSessionKey({ ...key }), by, files),

@@ -2,7 +2,6 @@ import type { Lease, SessionKey, StoredTurn } from '@allium/core'
 import {
   type Checkpoint,
   checkpointMissing,
-  continues,
   type FindBy,
   fenced,
   type ReadFiles,
@@ -13,12 +12,12 @@ import {
   type Blobs,
   type BlobWrite,
   checkName,
+  checkpointToRows,
   parseTurnRow,
   retryRead,
   type Sealer,
   type TurnRows,
   turnFromRow,
-  turnToPart,
   turnToRows,
 } from '@allium/store-sql'
 import { translateLostBlobs } from '../blob/blobs.ts'
@@ -37,41 +36,11 @@ export class Turns {
     this.#blobs = blobs
   }
 
-  async checkpoint(lease: Lease, version: number, checkpoint: Checkpoint): Promise<void> {
-    if (continues(checkpoint)) return this.#continue(lease, version, checkpoint)
-    const { after: _, ...turn } = checkpoint
-    return this.store({ lease, version, turn, ended: false, release: false })
-  }
-
-  /** Stores what a checkpoint adds to the one before. */
-  async #continue(lease: Lease, version: number, turn: Checkpoint): Promise<void> {
-    const { key, token } = lease
-    const { turnId, from, after } = turn
-    const { count, body, blobSources } = await turnToPart(key, turn, this.#sealer)
-    const values = [
-      ...keyParams(key),
-      token,
-      version,
-      checkName('id of the turn', turnId),
-      from,
-      after?.messages,
-      count,
-      body,
-    ]
-    await this.#blobs.write(lease, blobSources, async (write) => {
-      const { s } = this.#db
-      const keepBlobs = `${s}.keep_blobs($1, $2, $3, $4, 'open', $7, $12, $13, true)`
-      const sql = `select k.*, case when k.outcome_ = 'stored' then ${keepBlobs} end from ${s}.continue_turn(${paramList(11)}) k`
-      const stored = this.#db.queryIdempotent(sql, ...values, write?.id ?? null, write?.digests ?? [])
-      const [row] = await translateLostBlobs(key, stored)
-      checkStored({ lease, version, turn }, row)
-    })
-  }
-
   /** Stores a run in progress, or one that has ended. */
   async store(input: TurnInput): Promise<void> {
     const { lease, turn, ended } = input
-    const rows = await turnToRows(lease.key, turn, this.#sealer, { isOpen: !ended })
+    const toRows = ended ? turnToRows : checkpointToRows
+    const rows = await toRows(lease.key, turn, this.#sealer)
     checkRows(rows)
     await this.#blobs.write(lease, rows.blobSources, (write) => this.#commit({ ...input, rows, write }))
   }
@@ -94,7 +63,8 @@ export class Turns {
     const values = toParams(turnWrite)
     const holders = rows.records.flatMap(({ id, digests }) => digests.map((digest) => [id, digest] as const))
     const sql = this.#commitSql(holders.length > 0)
-    const blobs = [ended ? 'turn' : 'open', write?.id ?? null, write?.digests ?? []]
+    const open = rows.turn.after > 0 ? 'part' : 'open'
+    const blobs = [ended ? 'turn' : open, write?.id ?? null, write?.digests ?? []]
     const ofRecords = holders.length > 0 ? columnsOf(2, holders) : []
     const stored = this.#db.queryIdempotent(sql, ...values, rows.turn.code, ...blobs, ...ofRecords)
     const [row] = await translateLostBlobs(lease.key, stored)
@@ -106,10 +76,10 @@ export class Turns {
     const { s } = this.#db
     const isEnded = "$7 and k.outcome_ = 'stored'"
     // A durable run ends with its turn.
-    const endRun = `case when ${isEnded} then ${s}.end_run($1, $2, $3, $4, $9, $11, $28) end`
-    const keepBlobs = `case when k.outcome_ = 'stored' then ${s}.keep_blobs($1, $2, $3, $4, $29, $9, $30, $31) end`
-    const holdRecords = `, case when ${isEnded} then ${s}.hold_records($1, $2, $3, $4, $32, $33) end`
-    return `select k.*, ${endRun}, ${keepBlobs}${hasHolders ? holdRecords : ''} from ${s}.keep_turn(${paramList(27)}) k`
+    const endRun = `case when ${isEnded} then ${s}.end_run($1, $2, $3, $4, $9, $11, $29) end`
+    const keepBlobs = `case when k.outcome_ = 'stored' then ${s}.keep_blobs($1, $2, $3, $4, $30, $9, $31, $32) end`
+    const holdRecords = `, case when ${isEnded} then ${s}.hold_records($1, $2, $3, $4, $33, $34) end`
+    return `select k.*, ${endRun}, ${keepBlobs}${hasHolders ? holdRecords : ''} from ${s}.keep_turn(${paramList(28)}) k`
   }
 }
 
@@ -128,7 +98,7 @@ function lookupColumn(by: FindBy): [column: string, value: unknown] {
 interface TurnInput {
   readonly lease: Lease
   readonly version: number
-  readonly turn: StoredTurn
+  readonly turn: Checkpoint
   /** Whether the run has ended; otherwise it is still open. */
   readonly ended: boolean
   readonly release: boolean
@@ -154,14 +124,12 @@ function toParams({ lease, version, ended, release, rows }: TurnWrite): unknown[
       5,
       pendingCalls.map(({ callId, turnId, name, expiresAt, token }) => [callId, turnId, name, expiresAt, token]),
     ),
+    turn.after,
   ]
 }
 
 /** @throws AlliumError `store.fenced`, `store.conflict` */
-function checkStored(
-  { lease: { key }, version, turn: { turnId, from } }: Pick<TurnWrite, 'lease' | 'version' | 'turn'>,
-  row: Row | undefined,
-): void {
+function checkStored({ lease: { key }, version, turn: { turnId, from } }: TurnWrite, row: Row | undefined): void {
   const { outcome_: outcome, version_, length_ } = row ?? {}
   if (outcome === 'stored') return
   if (outcome === 'taken') throw turnIdTaken(key, turnId)

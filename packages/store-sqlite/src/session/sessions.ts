@@ -1,7 +1,6 @@
 import type { SessionKey } from '@allium/core'
 import type { SessionStore, StoredSession } from '@allium/store'
 import {
-  type Blobs,
   checkKey,
   checkName,
   checkOwner,
@@ -10,19 +9,16 @@ import {
   type OutboxOptions,
   openPart,
   pageBytes,
-  parseTurnRow,
   retryRead,
-  turnFromRow,
   turnsFromRows,
 } from '@allium/store-sql'
-import type { Database } from '../database/database.ts'
 import { keyParams } from '../lease/leases.ts'
 import { SqliteOutbox } from '../outbox/outbox.ts'
 import type { StoreParts } from '../store-parts.ts'
 import { AgentRenames } from './agent-renames.ts'
 import { Eraser } from './eraser.ts'
 import { SessionLists } from './session-lists.ts'
-import { joinParts, ofFirstPart, openTurnSeq, turnColumns, turnRow, withParts } from './turn-rows.ts'
+import { openTurnSeq, readTurns } from './turn-rows.ts'
 import { Turns } from './turns.ts'
 
 const turnsMatch = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
@@ -37,7 +33,7 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
   return {
     async load(key, { version } = {}) {
       const checkedKey = checkKey({ ...key })
-      return retryRead(() => loadSession(db, blobs, checkedKey, version))
+      return retryRead(() => loadSession(parts, turns, checkedKey, version))
     },
     async head(key, { turnId = null } = {}) {
       const checkedKey = checkKey({ ...key })
@@ -49,7 +45,11 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
     async history(key, { before, limit }) {
       const checkedKey = checkKey({ ...key })
       return retryRead(async () =>
-        turnsFromRows(checkedKey, withParts(db.all(selectPage, ...keyParams(checkedKey), before, limit)), blobs),
+        turnsFromRows(
+          checkedKey,
+          readTurns(db, () => db.all(selectPage, ...keyParams(checkedKey), before, limit)),
+          blobs,
+        ),
       )
     },
     acquire: async (key, ms) => leases.acquire(checkKey({ ...key }), ms),
@@ -82,12 +82,11 @@ const selectPage = `
     select seq, start, length(messages) as size from turns
     where ${turnsMatch} and seq >= 0 and start < ?5 order by seq desc limit ?6)
     window newer as (order by seq desc rows between unbounded preceding and 1 preceding))
-  select ${turnColumns}, ${ofFirstPart('messages')} as messages,
-  iif(t.seq < 0, ${ofFirstPart('rest')}, null) as rest, iif(t.seq < 0, ${ofFirstPart('info')}, null) as info
-  from turns t ${joinParts} where ${turnsMatch}
-  and t.seq in (select ${openTurnSeq} union all select seq from page where reached is null or (bytes < ${pageBytes}
+  select n, seq, turn_id, idempotency_key, status, started_at, ended_at, usage, start, count, digest, sealed_as, messages,
+  iif(seq < 0, rest, null) as rest, iif(seq < 0, info, null) as info from turns where ${turnsMatch}
+  and seq in (select ${openTurnSeq} union all select seq from page where reached is null or (bytes < ${pageBytes}
     and reached > min(?5, (select length from sessions where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4)) - ?6))
-  order by t.seq < 0 desc, t.seq desc, p.place`
+  order by seq < 0 desc, seq desc`
 
 /** The turns up to the version, each beside the session. A session without turns is one row. */
 const selectSession = `
@@ -98,8 +97,8 @@ const selectSession = `
   where s.tenant = ?1 and s.owner = ?2 and s.agent = ?3 and s.id = ?4 order by t.seq`
 
 async function loadSession(
-  db: Database,
-  blobs: Blobs,
+  { db, blobs }: StoreParts,
+  turns: Turns,
   key: SessionKey,
   requestedVersion: number | undefined,
 ): Promise<StoredSession | undefined> {
@@ -108,16 +107,16 @@ async function loadSession(
   if (session === undefined) return undefined
   const last = Number(session.last)
   const version = requestedVersion ?? last
-  const open =
-    session.open_turn !== null && version === last ? turnRow(db, keyParams(key), 'seq = ?', openTurnSeq) : undefined
+  const isOpen = session.open_turn !== null && version === last
+  const open = isOpen ? await turns.open(key) : undefined
   if ((version === 0 && open === undefined) || version > last) return undefined
-  const turns = rows.filter(({ seq }) => seq !== null)
-  const rest = turns.at(-1)
+  const ended = rows.filter(({ seq }) => seq !== null)
+  const rest = ended.at(-1)
   const stored: StoredSession = {
     version,
     owner: key.owner,
-    history: await historyFromRows(key, turns, blobs),
+    history: await historyFromRows(key, ended, blobs),
     rest: rest === undefined ? { state: {} } : ((await openPart(key, rest, 'rest', blobs)) as StoredSession['rest']),
   }
-  return open === undefined ? stored : { ...stored, open: await turnFromRow(key, parseTurnRow(open), blobs) }
+  return open === undefined ? stored : { ...stored, open }
 }

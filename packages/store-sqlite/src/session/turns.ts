@@ -2,7 +2,6 @@ import type { Lease, SessionKey, StoredTurn } from '@allium/core'
 import {
   type Checkpoint,
   checkpointMissing,
-  continues,
   type FindBy,
   type ReadFiles,
   turnConflict,
@@ -11,13 +10,13 @@ import {
 import {
   type Blobs,
   type BlobWrite,
+  checkpointToRows,
   parseTurnRow,
   retryRead,
   type Sealer,
   type TurnRow,
   type TurnRows,
   turnFromRow,
-  turnToPart,
   turnToRows,
 } from '@allium/store-sql'
 import type { SqliteBlobs } from '../blob/blobs.ts'
@@ -27,7 +26,7 @@ import { sessionMatches as of } from '../lease/delete-session.ts'
 import { keyParams, type Leases, leaseMatches } from '../lease/leases.ts'
 import { OutboxClock } from '../outbox/outbox-clock.ts'
 import type { StoreParts } from '../store-parts.ts'
-import { openTurnSeq, partsOf, turnRow } from './turn-rows.ts'
+import { openTurnSeq, partsOf, readTurns } from './turn-rows.ts'
 
 const ofSession = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
 
@@ -39,7 +38,8 @@ const writeSession = (set: string) => `
   returning run, exists (select 1 from blob_holders where ${ofSession} and kind = 'open') as holds_open`
 const beginCheckpoint = writeSession("open_turn = ?10, status = coalesce(status, 'running')")
 const beginAppend = `${writeSession('version = version + 1, length = ?12, status = ?13, open_turn = null, held_until = iif(?14, 0, held_until)')},
-  exists (select 1 from pending_calls where ${ofSession}) as has_pending`
+  exists (select 1 from pending_calls where ${ofSession}) as has_pending,
+  (select turn_id from turns where ${ofSession} and seq = ${openTurnSeq}) as open`
 
 /** The columns that every write of a run sets. The others are in an index that does not change, so that the index is not written. */
 const contentColumns =
@@ -52,8 +52,7 @@ const endOpenTurn = `update turns set seq = ?5, ${contentColumns} where ${ofSess
 const addPart = `
   insert into turn_parts select coalesce(p.place + 1, t.n << 32), ?8, ?9 from turns t left join turn_parts p
   on p.place = (select place from turn_parts where place ${partsOf('t.n')} order by place desc limit 1)
-  where ${ofSession} and seq = ${openTurnSeq} and turn_id = ?5 and sealed_as = ?3
-  and (start = ?6 or ?7 = 0) and coalesce(p.count, t.count) >= ?7`
+  where ${ofSession} and seq = ${openTurnSeq} and turn_id = ?5 and sealed_as = ?3 and start = ?6 and coalesce(p.count, t.count) >= ?7`
 
 /** Writes and reads runs. */
 export class Turns {
@@ -76,31 +75,22 @@ export class Turns {
   }
 
   async checkpoint(lease: Lease, version: number, turn: Checkpoint): Promise<void> {
-    return continues(turn) ? this.#continue(lease, version, turn) : this.#begin(lease, version, turn)
-  }
-
-  /** Stores the whole run, in place of any checkpoint before. */
-  async #begin(lease: Lease, version: number, { after: _, ...turn }: Checkpoint): Promise<void> {
-    const rows = await turnToRows(lease.key, turn, this.#sealer, { isOpen: true })
-    await this.#write(lease, rows, (write) => {
-      const session = this.#enter(beginCheckpoint, lease, version, turn)
-      this.#db.run(storeCheckpoint, ...turnParams(lease.key, openTurnSeq, rows.turn))
-      if (session.holds_open === 1) this.#blobTable.releaseOpen(lease.key)
-      this.#blobTable.assignHolder(lease.key, 'open', turn.turnId, write)
-    })
-  }
-
-  /** Stores what a checkpoint adds to the one before. */
-  async #continue(lease: Lease, version: number, turn: Checkpoint): Promise<void> {
     const { key } = lease
-    const { turnId, from, after } = turn
-    const part = await turnToPart(key, turn, this.#sealer)
-    await this.#write(lease, part, (write) => {
-      this.#enter(beginCheckpoint, lease, version, turn)
-      const values = [turnId, from, after?.messages ?? 0, part.count, part.body]
-      if (this.#db.run(addPart, ...keyParams(key), ...values) === 0) throw checkpointMissing(key, turnId)
-      this.#blobTable.assignHolder(key, 'open', turnId, write)
+    const rows = await checkpointToRows(key, turn, this.#sealer)
+    await this.#write(lease, rows, (write) => {
+      const session = this.#find(beginCheckpoint, lease, version, turn) ?? this.#refuse(lease, version, turn)
+      if (rows.turn.after > 0) this.#addPart(key, rows.turn)
+      else {
+        this.#db.run(storeCheckpoint, ...turnParams(key, openTurnSeq, rows.turn))
+        if (session.holds_open === 1) this.#blobTable.releaseOpen(key)
+      }
+      this.#blobTable.assignHolder(key, 'open', turn.turnId, write)
     })
+  }
+
+  #addPart(key: SessionKey, { turnId, from, after, count, messages }: TurnRow): void {
+    if (this.#db.run(addPart, ...keyParams(key), turnId, from, after, count, messages) === 0)
+      throw checkpointMissing(key, turnId)
   }
 
   async append(lease: Lease, version: number, turn: StoredTurn, release: boolean): Promise<void> {
@@ -115,19 +105,29 @@ export class Turns {
     })
   }
 
-  #write(
-    lease: Lease,
-    { blobSources: cuts }: Pick<TurnRows, 'blobSources'>,
-    commit: (write: BlobWrite | undefined) => void,
-  ): Promise<void> {
+  #write(lease: Lease, { blobSources: cuts }: TurnRows, commit: (write: BlobWrite | undefined) => void): Promise<void> {
     return this.#blobs.write(lease, cuts, (write) => this.#db.writeInGroup(() => commit(write)))
   }
 
-  async find(key: SessionKey, by: FindBy, files?: ReadFiles): Promise<StoredTurn | undefined> {
+  find(key: SessionKey, by: FindBy, files?: ReadFiles): Promise<StoredTurn | undefined> {
     const [column, value] = lookupColumn(by)
-    const condition = `${column} = ? order by case seq when ${openTurnSeq} then 9e15 else seq end`
+    return this.#read(
+      key,
+      `${column} = ? order by case seq when ${openTurnSeq} then 9e15 else seq end limit 1`,
+      value,
+      files,
+    )
+  }
+
+  /** Returns the open run. */
+  open(key: SessionKey): Promise<StoredTurn | undefined> {
+    return this.#read(key, 'seq = ?', openTurnSeq)
+  }
+
+  #read(key: SessionKey, condition: string, value: Value, files?: ReadFiles): Promise<StoredTurn | undefined> {
+    const sql = `select * from turns where ${of} and ${condition}`
     return retryRead(async () => {
-      const row = turnRow(this.#db, keyParams(key), condition, value)
+      const [row] = readTurns(this.#db, () => this.#db.all(sql, ...keyParams(key), value))
       return row === undefined ? undefined : turnFromRow(key, parseTurnRow(row), this.#blobs, files)
     })
   }
@@ -143,11 +143,6 @@ export class Turns {
     const { boot } = this.#clock
     const held = [token, boot, this.#clock.monotonic(), version, from, turnId, this.#clock.now()]
     return this.#db.get(sql, ...keyParams(key), ...held, ...values)
-  }
-
-  /** @throws AlliumError `store.fenced`, `store.conflict` */
-  #enter(sql: string, lease: Lease, version: number, turn: StoredTurn): Row {
-    return this.#find(sql, lease, version, turn) ?? this.#refuse(lease, version, turn)
   }
 
   #refuse(lease: Lease, version: number, { from, turnId }: Pick<StoredTurn, 'from' | 'turnId'>): never {
@@ -173,10 +168,9 @@ export class Turns {
   #storeEnd(lease: Lease, version: number, { turn, records, pendingCalls }: TurnRows, session: Row): void {
     const { key } = lease
     const values = turnParams(key, version, turn)
-    if (this.#db.run(endOpenTurn, ...values) === 0) {
+    if (session.open !== null && session.open !== turn.turnId)
       this.#db.run(`delete from turns where ${of} and seq = ${openTurnSeq}`, ...keyParams(key))
-      this.#db.run(insertTurn, ...values)
-    }
+    this.#db.run(session.open === turn.turnId ? endOpenTurn : insertTurn, ...values)
     if (session.has_pending === 1) this.#deleteDecided(key, pendingCalls)
     for (const { callId, turnId, name, expiresAt, token } of pendingCalls)
       this.#db.run(
