@@ -32,7 +32,7 @@ export interface TurnRow {
   rest: Uint8Array
   /** All other fields. */
   info: Uint8Array
-  /** How many messages of the checkpoint before stay. If there are any, `messages` is a part with all fields, and `rest` and `info` are empty. */
+  /** How many messages of the checkpoint before stay. If there are any, `messages` is a part, which has all fields. */
   after: number
   /** The parts that checkpoints have added to an open run. */
   parts?: readonly Uint8Array[]
@@ -70,24 +70,15 @@ export interface TurnRows {
 
 /** Returns the rows of a run in progress, of which only ended runs have a digest. @throws AlliumError `state.invalid` */
 export async function checkpointToRows(key: SessionKey, checkpoint: Checkpoint, sealer: Sealer): Promise<TurnRows> {
-  const { after, ...turn } = checkpoint
+  const { after, ...turn } = checkTurn(checkpoint)
   if (!after?.messages) return turnToRows(key, turn, sealer, { isOpen: true })
-  const { turnId, from, messages } = checkTurn(checkpoint)
-  const count = after.messages + messages.length
-  const context = turnContext(key, { turnId, sealedAs: key.agent }, 'part')
-  const { body, cuts: blobSources } = await sealedRow(sealer, key, checkpoint, context)
-  const empty = new Uint8Array()
-  const { status, startedAt } = turn
-  return {
-    turn: {
-      ...{ turnId, from, count, status, startedAt, after: after.messages, sealedAs: key.agent, messages: body },
-      ...{ idempotencyKey: null, code: null, endedAt: null, usage: '', digest: '', rest: empty, info: empty },
-    },
-    digests: [''],
-    records: [],
-    pendingCalls: [],
-    blobSources,
-  }
+  const context = turnContext(key, { turnId: turn.turnId, sealedAs: key.agent }, 'part')
+  const [rows, { body, cuts: blobSources }] = await Promise.all([
+    turnToRows(key, { ...turn, messages: [], calls: [], records: [] }, sealer, { isOpen: true }),
+    sealedRow(sealer, key, checkpoint, context),
+  ])
+  const count = after.messages + turn.messages.length
+  return { ...rows, turn: { ...rows.turn, after: after.messages, count, messages: body }, blobSources }
 }
 
 /**

@@ -58,10 +58,10 @@ create table {s}.turn_parts (
   owner text collate "C" not null,
   agent text collate "C" not null,
   session text collate "C" not null,
-  seq integer not null default -1,
   n integer not null,
   count integer not null,
   body bytea not null,
+  seq integer not null default -1,
   primary key (tenant, owner, agent, session, n),
   foreign key (tenant, owner, agent, session, seq) references {s}.turns (tenant, owner, agent, session, seq)
     on update cascade on delete cascade

@@ -41,7 +41,7 @@ begin
   if outcome_ <> 'stored' then return; end if;
 
   if _after > 0 then
-    insert into {s}.turn_parts (tenant, owner, agent, session, n, count, body)
+    insert into {s}.turn_parts
       select _tenant, _owner, _session_agent, _session, coalesce(p.n + 1, 0), _count, _messages
       from {s}.turns t left join lateral (
         select n, count from {s}.turn_parts where ${ofSession} order by n desc limit 1

@@ -41,17 +41,15 @@ export class EventAppender {
   #open(request: AppendRequest): AppendOutcome | undefined {
     const { run, epoch, batch, end, by } = request
     const { clock, writers } = this.#parts
-    const now = clock.now()
-    const row =
-      this.#runs.openUnlessErased(run, { epoch, now, token: writers.leaseToken(by) }) ?? this.#openChecked(request, now)
+    const opening = { epoch, now: clock.now() }
+    let row = this.#runs.add(run, opening)
+    if (row === undefined) {
+      const token = writers.findToken(run.key, by)
+      if (token !== undefined) row = this.#runs.open(run, { ...opening, token })
+    }
     if (row === undefined) return undefined
     const appended = batch === undefined && !end ? headOf(row) : (this.#advance(request) as AppendedHead)
     return { ...appended, opened: true }
-  }
-
-  #openChecked({ run, epoch, by }: AppendRequest, now: number): EventRunRow | undefined {
-    const token = this.#parts.writers.findToken(run.key, by)
-    return token === undefined ? undefined : this.#runs.open(run, { epoch, now, token })
   }
 
   /**

@@ -16,11 +16,6 @@ export class Writers {
     this.#erasures = erasures
   }
 
-  /** Returns the token of a writer's lease; undefined if it has none of this store. */
-  leaseToken(by: Writer | undefined): number | undefined {
-    return this.#leases.issued(by?.lease) ? by?.lease?.token : undefined
-  }
-
   /** Returns the token of a writer's data. @throws AlliumError `store.fenced` */
   token(scope: ErasureScope, by: Writer | undefined): number {
     const token = this.findToken(scope, by)
@@ -34,10 +29,10 @@ export class Writers {
    * @param hasErasures false if the caller has read that there are none
    */
   findToken(scope: ErasureScope, by: Writer | undefined, hasErasures?: boolean): number | undefined {
-    const token = this.leaseToken(by)
-    if (token !== undefined) {
+    const lease = by?.lease
+    if (this.#leases.issued(lease)) {
       const erasure = this.#erasures.latest(scope, hasErasures)
-      return token < (erasure?.token ?? 0) ? undefined : token
+      return lease.token < (erasure?.token ?? 0) ? undefined : lease.token
     }
     const sql = "select value, exists (select 1 from erasures) as erased from counters where name = 'token'"
     const { value, erased } = this.#db.get(sql) as Row
