@@ -114,7 +114,7 @@ export async function turnToRows(
     sealer.sealText(toRowText(text, toDigest), turnContext(key, place, part))
   return {
     turn: {
-      turnId,
+      ...place,
       idempotencyKey: idempotencyKey ?? null,
       status,
       code: info.code ?? null,
@@ -124,7 +124,6 @@ export async function turnToRows(
       from,
       count,
       digest: digests[0] ?? '',
-      sealedAs: key.agent,
       after: 0,
       messages: await sealPart(texts.messages, 'messages'),
       rest: await sealPart(texts.rest, 'rest'),

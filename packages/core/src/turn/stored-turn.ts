@@ -11,12 +11,12 @@ type After = WrappedStep['turn']['after']
 const nothing: After = { messages: 0, calls: 0, records: 0 }
 
 /** Returns how much of a run is the same as at its last step, and tracks changes from now on. */
-export function unchanged(turn: Turn): After {
-  const { session, lastStep, records, toolCalls } = turn
-  const messages = Math.max(0, session.history.unchanged - startOf(session))
-  session.history.unchanged = session.history.items.length
-  turn.lastStep = { calls: toolCalls.length, records: records?.length ?? 0 }
-  return lastStep === undefined || messages === 0 ? nothing : { messages, ...lastStep }
+export function unchanged({ session, records, toolCalls }: Turn): After {
+  const { history } = session
+  const { messages, ...counts } = history.lastStep ?? nothing
+  history.lastStep = { messages: history.items.length, calls: toolCalls.length, records: records?.length ?? 0 }
+  const kept = messages - startOf(session)
+  return kept > 0 ? { messages: kept, ...counts } : nothing
 }
 
 /** Returns the index of the first message that the run changed or that is not stored. */

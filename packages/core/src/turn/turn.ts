@@ -67,8 +67,6 @@ export class Turn implements CallOfTurn {
   readonly toolCalls: ToolCallRecord[] = []
   /** Records of layers and tools, to be stored with the run. */
   records: StoredRecord[] | undefined
-  /** The numbers of its calls and records when its last step began. */
-  lastStep: { calls: number; records: number } | undefined
   maxSteps: number
   stepIndex: number
   /** The number of model calls so far. Without one, the pipes of the turn layers have no stream. */
