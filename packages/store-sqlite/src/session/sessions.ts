@@ -76,14 +76,19 @@ const selectHead = `
   and t.seq >= 0 and iif(?5 is null, t.seq = s.version - 1, t.turn_id = ?5)
   where s.tenant = ?1 and s.owner = ?2 and s.agent = ?3 and s.id = ?4 and (?5 is null or t.seq >= 0)`
 
+/** Only the open run is read whole. */
+const columnsOfOpenTurn = 'idempotency_key status started_at ended_at usage count digest rest info'
+  .split(' ')
+  .map((column) => `iif(seq < 0, ${column}, null) as ${column}`)
+  .join()
+
 /** Each row of the page has the lowest start of the rows before it, and their bytes. Both are read without the messages themselves. */
 const selectPage = `
   with page as (select seq, min(start) over newer as reached, sum(size) over newer as bytes from (
     select seq, start, length(messages) as size from turns
     where ${turnsMatch} and seq >= 0 and start < ?5 order by seq desc limit ?6)
     window newer as (order by seq desc rows between unbounded preceding and 1 preceding))
-  select n, seq, turn_id, idempotency_key, status, started_at, ended_at, usage, start, count, digest, sealed_as, messages,
-  iif(seq < 0, rest, null) as rest, iif(seq < 0, info, null) as info from turns where ${turnsMatch}
+  select n, seq, turn_id, start, sealed_as, messages, ${columnsOfOpenTurn} from turns where ${turnsMatch}
   and seq in (select ${openTurnSeq} union all select seq from page where reached is null or (bytes < ${pageBytes}
     and reached > min(?5, (select length from sessions where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4)) - ?6))
   order by seq < 0 desc, seq desc`
