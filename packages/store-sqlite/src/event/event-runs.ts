@@ -65,8 +65,8 @@ export class EventRuns {
   }
 
   /** Adds a new run, whose first listener is this process. Returns undefined if the run exists, or if it has no token and there are erasures. */
-  add(run: RunKey, { epoch, now, token = null }: NewRun): EventRunRow | undefined {
-    const row = this.#db.get(insertRun, ...runKeyParts(run), epoch, now, token)
+  add(run: RunKey, { epoch, now, token }: NewRun): EventRunRow | undefined {
+    const row = this.#db.get(insertRun, ...runKeyParts(run), epoch, now, token ?? null)
     return row && eventRunFromRow(row)
   }
 
