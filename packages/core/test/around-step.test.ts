@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { aroundStep } from '../src/context.ts'
+import { aroundStep, record } from '../src/context.ts'
 import { type AroundStep, defineMiddleware } from '../src/index.ts'
 import { build, oneCall, rest, settled, tool } from './kit.ts'
 
@@ -40,7 +40,7 @@ describe('aroundStep()', () => {
     ])
   })
 
-  it('sees the run as it is before the step, with what has come in', async () => {
+  it('sees what is new before the step, with what has come in', async () => {
     const seen: unknown[] = []
     const { agent } = build(
       oneCall,
@@ -57,7 +57,30 @@ describe('aroundStep()', () => {
     await run
     expect(seen).toEqual([
       ['running', undefined, [2, 4]],
-      ['running', undefined, [2, 4, 1, 1]],
+      ['running', undefined, [1, 1]],
+    ])
+  })
+
+  it('sees what changed since the step before, after a number of messages, calls and records', async () => {
+    const seen: unknown[] = []
+    const noting = around(({ turn }, next) => {
+      const { after, messages, calls = [], records } = turn
+      seen.push([
+        Object.values(after),
+        messages.map(({ role }) => role),
+        calls.map(({ callId }) => callId),
+        records.length,
+      ])
+      return next()
+    })
+    const recording = tool('work', (_, ctx) => void record(ctx as never, 'sale', 1))
+    const second = { toolCalls: [{ callId: 'c2', name: 'work' }] }
+    const { agent } = build([...oneCall.slice(0, 1), second, 'ok'], [noting], { tools: [recording] })
+    await agent.run('hi')
+    expect(seen).toEqual([
+      [[0, 0, 0], ['user'], [], 0],
+      [[1, 0, 0], ['assistant', 'tool'], ['c1'], 1],
+      [[3, 1, 1], ['assistant', 'tool'], ['c2'], 1],
     ])
   })
 

@@ -1,6 +1,13 @@
 // Compiled, never run: what wrappers of runs and steps get, and the mistakes that must not compile.
 import { aroundRun, aroundStep, provideTurns } from '../src/context.ts'
-import { type AroundRun, type AroundStep, defineMiddleware, type StoredTurn, type WrappedRun } from '../src/index.ts'
+import {
+  type AroundRun,
+  type AroundStep,
+  defineMiddleware,
+  type StoredTurn,
+  type WrappedRun,
+  type WrappedStep,
+} from '../src/index.ts'
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 /** Compiles only where the two types are the same. */
@@ -20,7 +27,7 @@ defineMiddleware({
       return turn
     })
     aroundStep(ctx, async (step, next) => {
-      same<StoredTurn, typeof step.turn>()
+      same<WrappedStep['turn'], typeof step.turn>()
       same<boolean, typeof step.resumed>()
       same<void, Awaited<ReturnType<typeof next>>>()
       await next()

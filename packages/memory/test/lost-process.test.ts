@@ -120,7 +120,7 @@ describe('a process that is lost in the middle of a turn', () => {
     expect([turns.length, JSON.stringify(turns).includes('4111')]).toEqual([2, false])
     expect(turns.map(({ status, messages }) => [status, messages.length])).toEqual([
       ['running', 1],
-      ['running', 3],
+      ['running', 2],
     ])
   })
 

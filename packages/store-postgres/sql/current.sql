@@ -288,6 +288,19 @@ create table steps (
   constraint steps_tenant_run_fkey FOREIGN KEY (tenant, run) REFERENCES runs(tenant, run) ON DELETE CASCADE
 );
 
+create table turn_parts (
+  tenant text not null,
+  owner text not null,
+  agent text not null,
+  session text not null,
+  seq integer not null default '-1'::integer,
+  n integer not null,
+  count integer not null,
+  body bytea not null,
+  constraint turn_parts_pkey PRIMARY KEY (tenant, owner, agent, session, n),
+  constraint turn_parts_tenant_owner_agent_session_seq_fkey FOREIGN KEY (tenant, owner, agent, session, seq) REFERENCES turns(tenant, owner, agent, session, seq) ON UPDATE CASCADE ON DELETE CASCADE
+);
+
 create table turns (
   tenant text not null,
   owner text not null,
@@ -1256,6 +1269,7 @@ begin
   delete from blob_holders where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and kind = 'open' and _kind in ('turn', 'open')
     and not (_kind = 'open' and holder = _turn_id and digest = any (_blobs));
   if cardinality(_blobs) = 0 then return; end if;
+  if _kind = 'part' then _kind := 'open'; end if;
   update blob_holders h set kind = _kind, holder = _turn_id where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and kind = 'write' and holder = _write and not exists (
     select from blob_holders where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and kind = _kind and holder = _turn_id and digest = h.digest
   );
@@ -1269,7 +1283,7 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION keep_turn(_tenant text, _owner text, _session_agent text, _session text, _token bigint, _version integer, _ended boolean, _release boolean, _turn_id text, _idempotency_key text, _status text, _started_at double precision, _ended_at double precision, _usage text, _start integer, _count integer, _digests text[], _messages bytea, _rest bytea, _info bytea, _records text[], _bodies bytea[], _calls text[], _call_turns text[], _call_names text[], _call_expiries double precision[], _call_tokens text[], OUT outcome_ text, OUT version_ integer, OUT length_ integer)
+CREATE OR REPLACE FUNCTION keep_turn(_tenant text, _owner text, _session_agent text, _session text, _token bigint, _version integer, _ended boolean, _release boolean, _turn_id text, _idempotency_key text, _status text, _started_at double precision, _ended_at double precision, _usage text, _start integer, _count integer, _digests text[], _messages bytea, _rest bytea, _info bytea, _records text[], _bodies bytea[], _calls text[], _call_turns text[], _call_names text[], _call_expiries double precision[], _call_tokens text[], _after integer, OUT outcome_ text, OUT version_ integer, OUT length_ integer)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -1300,12 +1314,26 @@ begin
   end;
   if outcome_ <> 'stored' then return; end if;
 
-  delete from turns where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and seq = -1;
-  insert into turns values (
-    _tenant, _owner, _session_agent, _session, case when _ended then _version else -1 end,
-    _turn_id, _idempotency_key, _status, _started_at, _ended_at, _usage, _start, _count, _digests[1],
-    _messages, _rest, _info, _session_agent
-  );
+  if _after > 0 then
+    insert into turn_parts (tenant, owner, agent, session, n, count, body)
+      select _tenant, _owner, _session_agent, _session, coalesce(p.n + 1, 0), _count, _messages
+      from turns t left join lateral (
+        select n, count from turn_parts where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session order by n desc limit 1
+      ) p on true
+      where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and seq = -1 and turn_id = _turn_id and sealed_as = _session_agent
+      and start = _start and coalesce(p.count, t.count) >= _after;
+    if not found then
+      outcome_ := 'missing';
+      return;
+    end if;
+  else
+    delete from turns where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and seq = -1;
+    insert into turns values (
+      _tenant, _owner, _session_agent, _session, case when _ended then _version else -1 end,
+      _turn_id, _idempotency_key, _status, _started_at, _ended_at, _usage, _start, _count, _digests[1],
+      _messages, _rest, _info, _session_agent
+    );
+  end if;
   if not _ended then
     update sessions set open_turn = _turn_id, status = coalesce(status, 'running'), updated_at = now_ms()
       where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;

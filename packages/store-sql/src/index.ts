@@ -71,6 +71,7 @@ export {
   turnsFromRows,
 } from './sql-row.ts'
 export {
+  checkpointToRows,
   type PendingCallRow,
   type RecordRow,
   type TurnRow,

@@ -1,7 +1,7 @@
-import type { Message, SessionKey, StoredTurn } from '@allium/core'
+import type { Message, SessionKey } from '@allium/core'
 import type { HistoryTurn, SessionHead, SessionSummary, StoredPendingCall, StoredStatus } from '@allium/store'
 import { type Blobs, type FilesOf, filesOfMessages } from './blobs/blobs.ts'
-import { openPartOf, type RowPart, type TurnRow } from './turn-row.ts'
+import { openPartOf, type RowPart, type TurnRow, turnFromRow } from './turn-row.ts'
 
 /** A row from a driver, by column name; large numbers may be strings. */
 export type SqlRow = Readonly<Record<string, unknown>>
@@ -23,6 +23,8 @@ export function parseTurnRow(row: SqlRow): TurnRow {
     messages: toBytes(row.messages),
     rest: toBytes(row.rest),
     info: toBytes(row.info),
+    after: 0,
+    parts: ((row.parts as unknown[] | null | undefined) ?? []).map(toBytes),
   }
 }
 
@@ -64,12 +66,12 @@ export const pageBytes = 1_048_576
 export async function turnsFromRows(key: SessionKey, rows: readonly SqlRow[], blobs: Blobs): Promise<HistoryTurn[]> {
   const turns: HistoryTurn[] = []
   for (const row of rows) {
-    const messages = (await openPart(key, row, 'messages', blobs, filesOfMessages)) as Message[]
-    const turn = { turnId: String(row.turn_id), from: Number(row.start), messages }
-    if (row.info === null) turns.push({ ...turn, version: Number(row.seq) + 1 })
-    else {
-      const { resumes } = (await openPart(key, row, 'info', blobs)) as StoredTurn
-      turns.push(resumes === undefined ? turn : { ...turn, resumes })
+    if (row.info === null) {
+      const messages = (await openPart(key, row, 'messages', blobs, filesOfMessages)) as Message[]
+      turns.push({ turnId: String(row.turn_id), from: Number(row.start), messages, version: Number(row.seq) + 1 })
+    } else {
+      const { turnId, from, messages, resumes } = await turnFromRow(key, parseTurnRow(row), blobs, 'onDemand')
+      turns.push({ turnId, from, messages, ...(resumes !== undefined && { resumes }) })
     }
   }
   return turns

@@ -1,9 +1,10 @@
 import type { SessionKey, StoredRecord, StoredTurn, Usage } from '@allium/core'
-import type { OutboxRecord, ReadFiles, StoredStatus } from '@allium/store'
-import { checkTurn } from '@allium/store'
+import type { Checkpoint, OutboxRecord, ReadFiles, StoredStatus } from '@allium/store'
+import { checkTurn, continuedTurn } from '@allium/store'
 import { BlobExtractor, type BlobSources, type ExtractedText, nameBlobs, toRowText } from './blobs/blob-extractor.ts'
 import type { BlobOwner } from './blobs/blob-table.ts'
 import { type Blobs, type FilesOf, filesOfMessages } from './blobs/blobs.ts'
+import { sealedRow } from './blobs/sealed-row.ts'
 import type { EncryptionContext } from './encryption.ts'
 import { LazyContext } from './lazy-context.ts'
 import { splitCosts, withCosts } from './runs/run-costs.ts'
@@ -31,6 +32,10 @@ export interface TurnRow {
   rest: Uint8Array
   /** All other fields. */
   info: Uint8Array
+  /** How many messages of the checkpoint before stay. If there are any, `messages` is a part, which has all fields. */
+  after: number
+  /** The parts that checkpoints have added to an open run. */
+  parts?: readonly Uint8Array[]
 }
 
 /** A record as a row of the outbox. */
@@ -61,6 +66,19 @@ export interface TurnRows {
   pendingCalls: PendingCallRow[]
   /** The blobs that the row refers to. */
   blobSources: BlobSources
+}
+
+/** Returns the rows of a run in progress, of which only ended runs have a digest. @throws AlliumError `state.invalid` */
+export async function checkpointToRows(key: SessionKey, checkpoint: Checkpoint, sealer: Sealer): Promise<TurnRows> {
+  const { after, ...turn } = checkTurn(checkpoint)
+  if (!after?.messages) return turnToRows(key, turn, sealer, { isOpen: true })
+  const context = turnContext(key, { turnId: turn.turnId, sealedAs: key.agent }, 'part')
+  const [rows, { body, cuts: blobSources }] = await Promise.all([
+    turnToRows(key, { ...turn, messages: [], calls: [], records: [] }, sealer, { isOpen: true }),
+    sealedRow(sealer, key, checkpoint, context),
+  ])
+  const count = after.messages + turn.messages.length
+  return { ...rows, turn: { ...rows.turn, after: after.messages, count, messages: body }, blobSources }
 }
 
 /**
@@ -96,7 +114,7 @@ export async function turnToRows(
     sealer.sealText(toRowText(text, toDigest), turnContext(key, place, part))
   return {
     turn: {
-      turnId,
+      ...place,
       idempotencyKey: idempotencyKey ?? null,
       status,
       code: info.code ?? null,
@@ -106,7 +124,7 @@ export async function turnToRows(
       from,
       count,
       digest: digests[0] ?? '',
-      sealedAs: key.agent,
+      after: 0,
       messages: await sealPart(texts.messages, 'messages'),
       rest: await sealPart(texts.rest, 'rest'),
       info: await sealPart(texts.info, 'info'),
@@ -176,15 +194,26 @@ export function openPartOf(
   return opened instanceof Promise ? opened.then(check) : check(opened)
 }
 
-/** Opens the run of a row. */
+/** Opens the run of a row, with its parts. */
 export async function turnFromRow(
   key: SessionKey,
   row: TurnRow,
   blobs: Blobs,
   files: ReadFiles = 'atOnce',
 ): Promise<StoredTurn> {
-  const { turnId, status, from } = row
   const unread = files === 'onDemand' ? filesOfMessages : undefined
+  const context = turnContext(key, row, 'part')
+  let turn: StoredTurn | undefined = await firstTurnFromRow(key, row, blobs, unread)
+  for (const body of row.parts ?? []) {
+    const part = await blobs.open(key, body, context, unread && ((value) => unread((value as Checkpoint).messages)))
+    turn = continuedTurn(turn, part as Checkpoint)
+    if (turn === undefined) throw corrupt(context, 'It does not continue the part before.')
+  }
+  return turn
+}
+
+async function firstTurnFromRow(key: SessionKey, row: TurnRow, blobs: Blobs, unread?: FilesOf): Promise<StoredTurn> {
+  const { turnId, status, from } = row
   const open = (part: RowPart, filesOf?: FilesOf) => openPartOf(key, row, { part, bytes: row[part], blobs, filesOf })
   const info = (await open('info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
   const messages = (await open('messages', unread)) as StoredTurn['messages']

@@ -69,9 +69,25 @@ CREATE TRIGGER step_recorded after insert on steps begin
     select n, (select coalesce(max(n), 0) + 1 from run_log where run = runs.n), new.at, 'step', new.id from runs where tenant = new.tenant and run = new.run;
 end;
 
+CREATE TRIGGER session_added after insert on sessions begin
+  update counters set value = max(value, new.token) where name = 'token';
+end;
+
+CREATE TRIGGER session_taken after update of token on sessions begin
+  update counters set value = max(value, new.token) where name = 'token';
+end;
+
 CREATE TRIGGER task_gone after update of task on runs when old.task is not null and new.task is null begin
   delete from blob_holders
     where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind in ('task') and holder = old.run;
+end;
+
+CREATE TRIGGER turn_deleted after delete on turns begin
+  delete from turn_parts where place between old.n << 32 and old.n << 32 | 4294967295;
+end;
+
+CREATE TRIGGER turn_replaced after update of messages on turns begin
+  delete from turn_parts where place between old.n << 32 and old.n << 32 | 4294967295;
 end;
 
 CREATE TABLE accounts (
@@ -315,7 +331,14 @@ CREATE TABLE steps (
   primary key (tenant, run, id)
 ) strict, without rowid;
 
+CREATE TABLE turn_parts (
+  place integer primary key,
+  count integer not null,
+  body blob not null
+) strict;
+
 CREATE TABLE turns (
+  n integer primary key,
   tenant text not null, owner text not null, agent text not null, session text not null,
   seq integer not null,
   turn_id text not null,
@@ -331,7 +354,7 @@ CREATE TABLE turns (
   rest blob not null,
   info blob not null,
   sealed_as text not null,
-  primary key (tenant, owner, agent, session, seq)
+  unique (tenant, owner, agent, session, seq)
 ) strict;
 
 CREATE TABLE unheld_blobs (

@@ -13,7 +13,7 @@ async function opened() {
   const store = sqlite(path)
   onTestFinished(() => store.close())
   const { lease = expect.fail() } = await store.sessions.acquire(key, 10_000)
-  const rows = () => raw(path, (db) => db.prepare('select rowid, seq, turn_id, status from turns').all())
+  const rows = () => raw(path, (db) => db.prepare('select n, seq, turn_id, status from turns').all())
   return { path, store, lease, rows }
 }
 
@@ -21,9 +21,9 @@ it('ends a turn in the row of its checkpoints', async () => {
   const { store, lease, rows } = await opened()
   await store.sessions.checkpoint(lease, 0, open)
   await store.sessions.checkpoint(lease, 0, { ...open, messages: [{ role: 'user', content: 'Hi again' }] })
-  expect(rows()).toEqual([{ rowid: 1, seq: -1, turn_id: 't', status: 'running' }])
+  expect(rows()).toEqual([{ n: 1, seq: -1, turn_id: 't', status: 'running' }])
   await store.sessions.append(lease, 0, { ...turn, idempotencyKey: 'k' })
-  expect(rows()).toEqual([{ rowid: 1, seq: 0, turn_id: 't', status: 'completed' }])
+  expect(rows()).toEqual([{ n: 1, seq: 0, turn_id: 't', status: 'completed' }])
   expect((await store.sessions.find(key, { idempotencyKey: 'k' }))?.turnId).toBe('t')
 })
 

@@ -35,6 +35,14 @@ export function turnIdTaken({ sessionId }: SessionKey, turnId: string): AlliumEr
   )
 }
 
+/** Returns the error for a checkpoint that continues one that is not there. */
+export function checkpointMissing({ sessionId }: SessionKey, turnId: string): AlliumError {
+  return new AlliumError(
+    'store.conflict',
+    `The session "${sessionId}" has no checkpoint that the turn "${turnId}" continues. Store all of its messages, without "after".`,
+  )
+}
+
 /** Returns the error for a session that is in use under another name of its agent. */
 export function heldByOtherAgent({ sessionId }: SessionKey, heldUntil: number): AlliumError {
   return new AlliumError(

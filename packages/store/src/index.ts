@@ -10,7 +10,16 @@ export {
 export { checkAmount, mostAmount, postedAmount } from './amount.ts'
 export { filesIn, isBlob, StoredFile } from './blob.ts'
 export { callsInside } from './calls-inside.ts'
-export { eventsFenced, fenced, heldByOtherAgent, runNotOpened, turnConflict, turnIdTaken } from './conflicts.ts'
+export {
+  checkpointMissing,
+  eventsFenced,
+  fenced,
+  heldByOtherAgent,
+  runNotOpened,
+  turnConflict,
+  turnIdTaken,
+} from './conflicts.ts'
+export { continuedTurn } from './continued-turn.ts'
 export type * from './event-log.ts'
 export type { KeyValue } from './key-value.ts'
 export type { Ledger, LedgerBalance, Reservation } from './ledger.ts'

@@ -1,4 +1,4 @@
-import type { Lease, Message, SessionKey, Snapshot, StoredRecord, StoredTurn } from '@allium/core'
+import type { Lease, Message, SessionKey, Snapshot, StoredRecord, StoredTurn, WrappedStep } from '@allium/core'
 import type { StoredStatus } from '@allium/core/internal'
 
 /** A stored session. */
@@ -14,6 +14,12 @@ export interface StoredSession {
 
 /** The lease, or the time until which another process holds the session: milliseconds since the epoch by the store's clock. */
 export type Acquired = { lease: Lease; heldUntil?: undefined } | { lease?: undefined; heldUntil: number }
+
+/**
+ * A run in progress, as a checkpoint. If `after` has messages, the first messages, calls and records of the checkpoint before stay, as many
+ * as it says, and the run has only those that come after them. Its other fields are those of the whole run.
+ */
+export type Checkpoint = StoredTurn & Partial<Pick<WrappedStep['turn'], 'after'>>
 
 /** The lookup key of a run. */
 export type FindBy = { turnId: string } | { idempotencyKey: string } | { version: number }
@@ -105,11 +111,13 @@ export interface SessionStore {
   renew(lease: Lease, ms: number): Promise<boolean>
   release(lease: Lease): Promise<void>
   /**
-   * Stores a run in progress, and replaces its previous checkpoint. The version stays the same.
+   * Stores a run in progress: what is new since the checkpoint before, or the whole run in place of that. The version stays the same.
+   * Storing the same checkpoint again changes nothing.
    *
-   * @throws AlliumError `store.fenced`, `store.conflict` as `append` does; also `store.conflict` for a run that has ended
+   * @throws AlliumError `store.fenced`, `store.conflict` as `append` does; also `store.conflict` for a run that has ended, and if the
+   * checkpoint before is of another run, begins elsewhere or has fewer messages than `after`
    */
-  checkpoint(lease: Lease, version: number, turn: StoredTurn): Promise<void>
+  checkpoint(lease: Lease, version: number, turn: Checkpoint): Promise<void>
   /**
    * Appends a run that has ended, deletes its checkpoint and puts its records in the outbox. Appending the same run again changes
    * nothing, even after the lease was lost.

@@ -5,7 +5,7 @@ import { describe, isRecord } from '@allium/core/internal'
  *
  * @throws AlliumError `state.invalid` if a field is invalid
  */
-export function checkTurn(turn: StoredTurn): StoredTurn {
+export function checkTurn<T extends StoredTurn>(turn: T): T {
   const { from, messages, records, usage, rest, startedAt, endedAt = startedAt } = turn
   if (!Number.isSafeInteger(from) || from < 0) throw invalid('from', from, 'the index of its first message, from 0 on')
   if (!Array.isArray(messages)) throw invalid('messages', messages, 'a list')

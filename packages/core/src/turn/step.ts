@@ -4,7 +4,7 @@ import { around, type Layer } from '../onion/compose.ts'
 import type { WrappedStep } from '../ports/around.ts'
 import { beginCall, callEnded, callFailed } from './model-call.ts'
 import type { Steering } from './steering.ts'
-import { storedTurn } from './stored-turn.ts'
+import { storedTurn, unchanged } from './stored-turn.ts'
 import { requestedCalls } from './tool-call.ts'
 import { ToolStep } from './tool-step.ts'
 import type { Turn } from './turn.ts'
@@ -70,11 +70,12 @@ export function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<
   const { lifecycle, session, stepIndex: index } = turn
   const wrappers = session.registered.aroundStep
   if (wrappers === undefined) return step()
+  const after = unchanged(turn)
   const wrapped: WrappedStep = {
     index,
     resumed,
     get turn() {
-      return storedTurn(turn, 'running')
+      return Object.assign(storedTurn(turn, 'running', after), { after })
     },
   }
   let running: Promise<T> | undefined

@@ -1,21 +1,48 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { noUsage } from '../messages/usage.ts'
+import type { WrappedStep } from '../ports/around.ts'
 import type { StoredStatus, StoredTurn } from '../ports/session-store.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
 import { reasonOf, statusOf } from './run-result.ts'
 import type { Turn } from './turn.ts'
 
-/** Returns a run in the form that stores use: its changes to the history, and the session's state after it. */
-export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
+type After = WrappedStep['turn']['after']
+
+const nothing: After = { messages: 0, calls: 0, records: 0 }
+
+/** Returns how much of a run is the same as at its last step, and tracks changes from now on. */
+export function unchanged({ session, records, toolCalls }: Turn): After {
+  const { history } = session
+  const { messages, ...counts } = history.lastStep ?? nothing
+  history.lastStep = { messages: history.items.length, calls: toolCalls.length, records: records?.length ?? 0 }
+  const kept = messages - startOf(session)
+  return kept > 0 ? { messages: kept, ...counts } : nothing
+}
+
+/** Returns the index of the first message that the run changed or that is not stored. */
+function startOf({ stored, history }: SessionScope): number {
+  return Math.min(stored, history.changedFrom)
+}
+
+/**
+ * Returns a run in the form that stores use: its changes to the history, and the session's state after it.
+ *
+ * @param after leaves out so many messages, calls and records
+ */
+export function storedTurn(turn: Turn, status: StoredStatus, after = nothing): StoredTurn {
   const { session, turnId, rootId, startedAt, usage, answer, options, records, toolCalls } = turn
+  const from = startOf(session)
   const stored: StoredTurn = {
-    ...entryOf(session, status, Math.min(session.stored, session.history.changedFrom), turnId),
+    ...entryOf(session, status, from + after.messages, turnId),
+    from,
     rootId,
     startedAt,
     usage: { ...usage },
     answer: answer.output,
-    records: [...(records ?? [])],
-    calls: toolCalls.map(({ callId, name, args, result }) => ({ callId, name, args, status: result.status })),
+    records: (records ?? []).slice(after.records),
+    calls: toolCalls
+      .slice(after.calls)
+      .map(({ callId, name, args, result }) => ({ callId, name, args, status: result.status })),
   }
   if (options.resume?.suspension !== undefined) stored.resumes = options.resume.suspension.turnId
   const [reason, code] = [storedReasonOf(turn), codeOf(turn)]

@@ -43,7 +43,8 @@ begin
   return true;
 end $$;
 
--- Runs in the transaction of the row that refers to the blobs. Safe to repeat: each row holds a blob once.
+-- Runs in the transaction of the row that refers to the blobs. Safe to repeat: each row holds a blob once. A part of an open turn is added to
+-- what the turn holds.
 create function {s}.keep_blobs(
   _tenant text, _owner text, _session_agent text, _session text, _kind text, _turn_id text, _write text, _blobs text[]
 ) returns void language plpgsql as $$
@@ -51,6 +52,7 @@ begin
   delete from {s}.blob_holders where ${ofSession} and kind = 'open' and _kind in ('turn', 'open')
     and not (_kind = 'open' and holder = _turn_id and digest = any (_blobs));
   if cardinality(_blobs) = 0 then return; end if;
+  if _kind = 'part' then _kind := 'open'; end if;
   update {s}.blob_holders h set kind = _kind, holder = _turn_id where ${writeMatches} and not exists (
     select from {s}.blob_holders where ${ofSession} and kind = _kind and holder = _turn_id and digest = h.digest
   );

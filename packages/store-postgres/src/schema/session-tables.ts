@@ -1,6 +1,7 @@
 /**
  * Sessions of agents, their turns, and the calls that wait for an answer. `sealed_as` is the agent of the session when the row was sealed; it
- * differs from `agent` after a rename. A session stores its current durable run.
+ * differs from `agent` after a rename. A session stores its current durable run. The row of an open turn, which has the `seq` -1, has its
+ * first checkpoint. `turn_parts` has what later ones add, in order.
  *
  * At most one index of a table begins with the tenant. With two, the planner may use either one while the table is small and keep that
  * plan in the functions, and then each turn reads all rows of its tenant.
@@ -51,6 +52,20 @@ create index turns_by_time on {s}.turns (hashtextextended(tenant, 0), ended_at);
 create index turns_by_id on {s}.turns (hashtextextended(turn_id, 0), session, owner, tenant);
 create index turns_by_key on {s}.turns (tenant, owner, session, hashtextextended(idempotency_key, 0))
   where idempotency_key is not null;
+
+create table {s}.turn_parts (
+  tenant text collate "C" not null,
+  owner text collate "C" not null,
+  agent text collate "C" not null,
+  session text collate "C" not null,
+  n integer not null,
+  count integer not null,
+  body bytea not null,
+  seq integer not null default -1,
+  primary key (tenant, owner, agent, session, n),
+  foreign key (tenant, owner, agent, session, seq) references {s}.turns (tenant, owner, agent, session, seq)
+    on update cascade on delete cascade
+);
 
 create table {s}.pending_calls (
   n bigint generated always as identity primary key,

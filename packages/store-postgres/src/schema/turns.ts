@@ -2,13 +2,15 @@ import { ofSession, sessionMatches } from './matches.ts'
 
 /** `keep_turn` returns refusals instead of raising them, so that the server's log has no errors for them. */
 export const turns = `
--- Stores an open or an ended turn. Locks the session's row while it checks and writes.
+-- Stores an open or an ended turn, or what a checkpoint adds after so many messages of the one before. Locks the session's row while it
+-- checks and writes.
 create function {s}.keep_turn(
   _tenant text, _owner text, _session_agent text, _session text, _token bigint, _version integer, _ended boolean, _release boolean,
   _turn_id text, _idempotency_key text, _status text, _started_at double precision, _ended_at double precision,
   _usage text, _start integer, _count integer, _digests text[], _messages bytea, _rest bytea, _info bytea,
   _records text[], _bodies bytea[],
   _calls text[], _call_turns text[], _call_names text[], _call_expiries double precision[], _call_tokens text[],
+  _after integer,
   out outcome_ text, out version_ integer, out length_ integer
 ) language plpgsql as $$
 declare
@@ -38,12 +40,26 @@ begin
   end;
   if outcome_ <> 'stored' then return; end if;
 
-  delete from {s}.turns where ${ofSession} and seq = -1;
-  insert into {s}.turns values (
-    _tenant, _owner, _session_agent, _session, case when _ended then _version else -1 end,
-    _turn_id, _idempotency_key, _status, _started_at, _ended_at, _usage, _start, _count, _digests[1],
-    _messages, _rest, _info, _session_agent
-  );
+  if _after > 0 then
+    insert into {s}.turn_parts
+      select _tenant, _owner, _session_agent, _session, coalesce(p.n + 1, 0), _count, _messages
+      from {s}.turns t left join lateral (
+        select n, count from {s}.turn_parts where ${ofSession} order by n desc limit 1
+      ) p on true
+      where ${ofSession} and seq = -1 and turn_id = _turn_id and sealed_as = _session_agent
+      and start = _start and coalesce(p.count, t.count) >= _after;
+    if not found then
+      outcome_ := 'missing';
+      return;
+    end if;
+  else
+    delete from {s}.turns where ${ofSession} and seq = -1;
+    insert into {s}.turns values (
+      _tenant, _owner, _session_agent, _session, case when _ended then _version else -1 end,
+      _turn_id, _idempotency_key, _status, _started_at, _ended_at, _usage, _start, _count, _digests[1],
+      _messages, _rest, _info, _session_agent
+    );
+  end if;
   if not _ended then
     update {s}.sessions set open_turn = _turn_id, status = coalesce(status, 'running'), updated_at = {s}.now_ms()
       where ${sessionMatches};

@@ -20,7 +20,7 @@ import { postgresLeases } from '../lease/leases.ts'
 import { postgresOutbox } from '../outbox/outbox.ts'
 import { adoptSession } from './agent-renames.ts'
 import { SessionLists } from './session-lists.ts'
-import { Turns } from './turns.ts'
+import { partsOfTurn, Turns } from './turns.ts'
 
 /** Sessions in Postgres. */
 export function postgresSessions(
@@ -80,6 +80,12 @@ function selectHead(db: Database, key: SessionKey, turnId: string | undefined): 
   )
 }
 
+/** Only the open run is read whole. */
+const columnsOfOpenTurn = 'idempotency_key status started_at ended_at usage count digest rest info'
+  .split(' ')
+  .map((column) => `case when seq < 0 then ${column} end as ${column}`)
+  .join()
+
 /** Each row of the page has the lowest start of the rows before it, and their bytes. Both are read without the messages themselves. */
 function selectPage(db: Database, key: SessionKey, before: number, limit: number): Promise<Row[]> {
   return db.queryIdempotent(
@@ -87,8 +93,8 @@ function selectPage(db: Database, key: SessionKey, before: number, limit: number
        select seq, start, octet_length(messages) as size from ${db.s}.turns
        where ${turnsMatch} and seq >= 0 and start < $5 order by seq desc limit $6) t
        window newer as (order by seq desc rows between unbounded preceding and 1 preceding))
-     select seq, turn_id, start, sealed_as, messages, case when seq < 0 then info end as info
-     from ${db.s}.turns where ${turnsMatch}
+     select seq, turn_id, start, sealed_as, messages, ${columnsOfOpenTurn}, ${partsOfTurn(db.s)}
+     from ${db.s}.turns t where ${turnsMatch}
      and seq in (select -1 union all select seq from page where reached is null or (bytes < ${pageBytes} and reached > least($5,
        (select length from ${db.s}.sessions where tenant = $1 and owner = $2 and agent = $3 and id = $4)) - $6))
      order by seq < 0 desc, seq desc`,
@@ -111,7 +117,7 @@ async function loadSession(
     `select s.version as last, t.seq, t.turn_id, t.start, t.messages, t.sealed_as,
        case when t.seq = coalesce($5, s.version) - 1 or t.seq = -1 then t.rest end as rest,
        t.idempotency_key, t.status, t.started_at, t.ended_at, t.usage, t.count, t.digest,
-       case when t.seq = -1 then t.info end as info
+       case when t.seq = -1 then t.info end as info, ${partsOfTurn(db.s)}
      from ${db.s}.sessions s
      left join ${db.s}.turns t on t.tenant = s.tenant and t.owner = s.owner and t.agent = s.agent and t.session = s.id
        and t.seq < coalesce($5, s.version)

@@ -1,9 +1,18 @@
 import type { Lease, SessionKey, StoredTurn } from '@allium/core'
-import { type FindBy, fenced, type ReadFiles, turnConflict, turnIdTaken } from '@allium/store'
+import {
+  type Checkpoint,
+  checkpointMissing,
+  type FindBy,
+  fenced,
+  type ReadFiles,
+  turnConflict,
+  turnIdTaken,
+} from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,
   checkName,
+  checkpointToRows,
   parseTurnRow,
   retryRead,
   type Sealer,
@@ -30,13 +39,14 @@ export class Turns {
   /** Stores a run in progress, or one that has ended. */
   async store(input: TurnInput): Promise<void> {
     const { lease, turn, ended } = input
-    const rows = await turnToRows(lease.key, turn, this.#sealer, { isOpen: !ended })
+    const toRows = ended ? turnToRows : checkpointToRows
+    const rows = await toRows(lease.key, turn, this.#sealer)
     checkRows(rows)
     await this.#blobs.write(lease, rows.blobSources, (write) => this.#commit({ ...input, rows, write }))
   }
 
   async find(key: SessionKey, by: FindBy, files?: ReadFiles): Promise<StoredTurn | undefined> {
-    const turnsOfSession = `select * from ${this.#db.s}.turns where tenant = $1 and owner = $2 and agent = $3 and session = $4`
+    const turnsOfSession = `select *, ${partsOfTurn(this.#db.s)} from ${this.#db.s}.turns t where tenant = $1 and owner = $2 and agent = $3 and session = $4`
     const [column, value] = lookupColumn(by)
     const condition =
       column === 'seq'
@@ -53,7 +63,8 @@ export class Turns {
     const values = toParams(turnWrite)
     const holders = rows.records.flatMap(({ id, digests }) => digests.map((digest) => [id, digest] as const))
     const sql = this.#commitSql(holders.length > 0)
-    const blobs = [ended ? 'turn' : 'open', write?.id ?? null, write?.digests ?? []]
+    const open = rows.turn.after > 0 ? 'part' : 'open'
+    const blobs = [ended ? 'turn' : open, write?.id ?? null, write?.digests ?? []]
     const ofRecords = holders.length > 0 ? columnsOf(2, holders) : []
     const stored = this.#db.queryIdempotent(sql, ...values, rows.turn.code, ...blobs, ...ofRecords)
     const [row] = await translateLostBlobs(lease.key, stored)
@@ -65,11 +76,17 @@ export class Turns {
     const { s } = this.#db
     const isEnded = "$7 and k.outcome_ = 'stored'"
     // A durable run ends with its turn.
-    const endRun = `case when ${isEnded} then ${s}.end_run($1, $2, $3, $4, $9, $11, $28) end`
-    const keepBlobs = `case when k.outcome_ = 'stored' then ${s}.keep_blobs($1, $2, $3, $4, $29, $9, $30, $31) end`
-    const holdRecords = `, case when ${isEnded} then ${s}.hold_records($1, $2, $3, $4, $32, $33) end`
-    return `select k.*, ${endRun}, ${keepBlobs}${hasHolders ? holdRecords : ''} from ${s}.keep_turn(${paramList(27)}) k`
+    const endRun = `case when ${isEnded} then ${s}.end_run($1, $2, $3, $4, $9, $11, $29) end`
+    const keepBlobs = `case when k.outcome_ = 'stored' then ${s}.keep_blobs($1, $2, $3, $4, $30, $9, $31, $32) end`
+    const holdRecords = `, case when ${isEnded} then ${s}.hold_records($1, $2, $3, $4, $33, $34) end`
+    return `select k.*, ${endRun}, ${keepBlobs}${hasHolders ? holdRecords : ''} from ${s}.keep_turn(${paramList(28)}) k`
   }
+}
+
+/** The parts of an open run, in order. */
+export function partsOfTurn(s: string): string {
+  return `case when t.seq = -1 then (select array_agg(p.body order by p.n) from ${s}.turn_parts p
+    where p.tenant = t.tenant and p.owner = t.owner and p.agent = t.agent and p.session = t.session) end as parts`
 }
 
 function lookupColumn(by: FindBy): [column: string, value: unknown] {
@@ -81,7 +98,7 @@ function lookupColumn(by: FindBy): [column: string, value: unknown] {
 interface TurnInput {
   readonly lease: Lease
   readonly version: number
-  readonly turn: StoredTurn
+  readonly turn: Checkpoint
   /** Whether the run has ended; otherwise it is still open. */
   readonly ended: boolean
   readonly release: boolean
@@ -107,6 +124,7 @@ function toParams({ lease, version, ended, release, rows }: TurnWrite): unknown[
       5,
       pendingCalls.map(({ callId, turnId, name, expiresAt, token }) => [callId, turnId, name, expiresAt, token]),
     ),
+    turn.after,
   ]
 }
 
@@ -115,6 +133,7 @@ function checkStored({ lease: { key }, version, turn: { turnId, from } }: TurnWr
   const { outcome_: outcome, version_, length_ } = row ?? {}
   if (outcome === 'stored') return
   if (outcome === 'taken') throw turnIdTaken(key, turnId)
+  if (outcome === 'missing') throw checkpointMissing(key, turnId)
   const current = { version: Number(version_), length: Number(length_) }
   throw (outcome === 'conflict' && turnConflict(key, current, { version, from, turnId })) || fenced(key)
 }

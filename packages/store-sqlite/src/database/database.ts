@@ -66,6 +66,18 @@ export class Database {
     })
   }
 
+  /** Runs statements that read in one transaction, so that no other process writes in between. */
+  read<T>(work: () => T): T {
+    return this.#try(() => {
+      this.#db.exec('begin')
+      try {
+        return work()
+      } finally {
+        this.#db.exec('commit')
+      }
+    })
+  }
+
   /** Runs `work` in an exclusive transaction. Flushes queued writes first. */
   write<T>(work: () => T): T {
     this.#groupCommit.flush()

@@ -41,8 +41,12 @@ export class EventAppender {
   #open(request: AppendRequest): AppendOutcome | undefined {
     const { run, epoch, batch, end, by } = request
     const { clock, writers } = this.#parts
-    const token = writers.findToken(run.key, by)
-    const row = token === undefined ? undefined : this.#runs.open(run, { epoch, now: clock.now(), token })
+    const opening = { epoch, now: clock.now() }
+    let row = this.#runs.add(run, opening)
+    if (row === undefined) {
+      const token = writers.findToken(run.key, by)
+      if (token !== undefined) row = this.#runs.open(run, { ...opening, token })
+    }
     if (row === undefined) return undefined
     const appended = batch === undefined && !end ? headOf(row) : (this.#advance(request) as AppendedHead)
     return { ...appended, opened: true }

@@ -21,6 +21,18 @@ const longestInterval = 60_000
 const isLive = '(ended_at is null and touched_at > ? or ended_at > ?)'
 const isNamed = 'tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?'
 
+/** A run without a token gets the newest one, unless there are erasures, which its writer may be older than. */
+const insertRun = `
+  insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token, listener)
+  select ?1, ?2, ?3, ?4, ?5, ?6, ?7, coalesce(?8, value), 1 from counters
+  where name = 'token' and (?8 is not null or not exists (select 1 from erasures)) on conflict do nothing returning *`
+
+interface NewRun {
+  readonly epoch: number
+  readonly now: number
+  readonly token?: number
+}
+
 /** An append to a run that exists. */
 interface Advance {
   readonly epoch: number
@@ -52,19 +64,18 @@ export class EventRuns {
     return row && eventRunFromRow(row)
   }
 
-  /** Opens a new run, whose first listener is this process. Returns undefined if the run exists. */
-  open(run: RunKey, { epoch, now, token }: { epoch: number; now: number; token: number }): EventRunRow | undefined {
-    const sql = `insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token, listener)
-      values (?, ?, ?, ?, ?, ?, ?, ?, 1) on conflict do nothing returning *`
-    const insert = () => this.#db.get(sql, ...runKeyParts(run), epoch, now, token)
-    const row = insert() ?? this.#replaceExpired(run, insert)
+  /** Adds a new run, whose first listener is this process. Returns undefined if the run exists, or if it has no token and there are erasures. */
+  add(run: RunKey, { epoch, now, token }: NewRun): EventRunRow | undefined {
+    const row = this.#db.get(insertRun, ...runKeyParts(run), epoch, now, token ?? null)
     return row && eventRunFromRow(row)
   }
 
-  #replaceExpired(run: RunKey, insert: () => Row | undefined): Row | undefined {
-    if (this.find(run) !== undefined) return undefined
+  /** Adds a new run, in place of an expired one. Returns undefined if the run exists. */
+  open(run: RunKey, opening: NewRun): EventRunRow | undefined {
+    const added = this.add(run, opening)
+    if (added !== undefined || this.find(run) !== undefined) return added
     this.deleteWhere(isNamed, ...runKeyParts(run))
-    return insert()
+    return this.add(run, opening)
   }
 
   /** Counts the events of an append. Returns undefined if it was not appended: for the reason, find the run. */

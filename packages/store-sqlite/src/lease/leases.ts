@@ -8,6 +8,16 @@ import type { ErasureLog } from './erasure-log.ts'
 export const leaseMatches = 'tenant = ? and owner = ? and agent = ? and id = ?'
 export const keyParams = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, owner, agent, sessionId] as const
 
+/** Takes a session that is free or new. Triggers count the token. */
+const takeSession = (condition = '') => `
+  insert into sessions (tenant, owner, agent, id, token, held_until, boot, run)
+  values (?1, ?2, ?3, ?4, (select value + 1 from counters where name = 'token'), ?5, ?6, ?7)
+  on conflict do update set token = excluded.token, held_until = excluded.held_until, boot = excluded.boot, run = excluded.run
+  where (held_until <= ?8 or boot <> ?6) and (run is null or run = ?7) ${condition}
+  returning token, version, open_turn`
+const takeFree = takeSession()
+const takeUnlessErased = takeSession('and not exists (select 1 from erasures)')
+
 /** Which process may write to a session, and until when. Leases of an earlier start of the machine have expired, so they need no sync. */
 export class Leases {
   readonly #db: Database
@@ -36,24 +46,21 @@ export class Leases {
    * @param run the durable run that takes the session; no other run can acquire it until that run has ended
    * @param session the row of the session, as it is in this transaction
    */
-  acquireNow(key: SessionKey, ms: number, run?: string, session = this.session(key)): Acquired {
-    const row = this.#current(key, session)
-    const heldUntil = this.heldUntil(row, ms, run)
-    if (heldUntil !== undefined) return { heldUntil }
-    const token = this.#erasures.nextToken()
-    this.#db.run(
-      `insert into sessions (tenant, owner, agent, id, token, held_until, boot, run) values (?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict do update set token = excluded.token, held_until = excluded.held_until, boot = excluded.boot, run = excluded.run`,
-      ...keyParams(key),
-      token,
-      this.#clock.monotonic() + ms,
-      this.#clock.boot,
-      run ?? null,
-    )
-    const acquired = { key: { ...key }, token, version: Number(row?.version ?? 0) }
-    const lease: Lease = typeof row?.open_turn === 'string' ? { ...acquired, open: true } : acquired
+  acquireNow(key: SessionKey, ms: number, run?: string, session?: Row): Acquired {
+    const lease = this.#take(takeUnlessErased, key, ms, run)
+    if (lease !== undefined) return { lease }
+    const heldUntil = this.heldUntil(this.#current(key, session ?? this.session(key)), ms, run)
+    return heldUntil === undefined ? { lease: this.#take(takeFree, key, ms, run) as Lease } : { heldUntil }
+  }
+
+  #take(sql: string, key: SessionKey, ms: number, run: string | undefined): Lease | undefined {
+    const now = this.#clock.monotonic()
+    const row = this.#db.get(sql, ...keyParams(key), now + ms, this.#clock.boot, run ?? null, now)
+    if (row === undefined) return undefined
+    const taken = { key: { ...key }, token: Number(row.token), version: Number(row.version) }
+    const lease: Lease = typeof row.open_turn === 'string' ? { ...taken, open: true } : taken
     this.#issued.add(lease)
-    return { lease }
+    return lease
   }
 
   /** Treats a session as deleted if an erasure has begun but has not reached it yet. */

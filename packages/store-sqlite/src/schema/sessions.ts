@@ -2,6 +2,9 @@
  * Sessions of agents, their turns, and the calls that wait for an answer. `sealed_as` is the agent of the session when the row was sealed;
  * it differs from `agent` after a rename. The index of turns by their end has no open turns, so that a checkpoint does not write it. Lists
  * are read in index order from their cursor on, for a tenant and for one of its owners.
+ *
+ * The row of an open turn has its first checkpoint. `turn_parts` has what later ones add, in order: the key is the number of the turn in the
+ * upper 32 bits. The turn that ends has all of it, so its parts are deleted.
  */
 export const sessions = `
 create table counters (name text primary key, value integer not null) strict, without rowid;
@@ -23,7 +26,15 @@ create table sessions (
 create index sessions_by_time on sessions (tenant, updated_at desc, owner, agent, id);
 create index sessions_by_owner on sessions (tenant, owner, updated_at desc, agent, id);
 
+create trigger session_added after insert on sessions begin
+  update counters set value = max(value, new.token) where name = 'token';
+end;
+create trigger session_taken after update of token on sessions begin
+  update counters set value = max(value, new.token) where name = 'token';
+end;
+
 create table turns (
+  n integer primary key,
   tenant text not null, owner text not null, agent text not null, session text not null,
   seq integer not null,
   turn_id text not null,
@@ -39,11 +50,23 @@ create table turns (
   rest blob not null,
   info blob not null,
   sealed_as text not null,
-  primary key (tenant, owner, agent, session, seq)
+  unique (tenant, owner, agent, session, seq)
 ) strict;
 create unique index turns_by_id on turns (tenant, owner, agent, session, turn_id);
 create index turns_by_key on turns (tenant, owner, agent, session, idempotency_key) where idempotency_key is not null;
 create index turns_by_time on turns (tenant, ended_at) where ended_at is not null;
+
+create table turn_parts (
+  place integer primary key,
+  count integer not null,
+  body blob not null
+) strict;
+create trigger turn_deleted after delete on turns begin
+  delete from turn_parts where place between old.n << 32 and old.n << 32 | 4294967295;
+end;
+create trigger turn_replaced after update of messages on turns begin
+  delete from turn_parts where place between old.n << 32 and old.n << 32 | 4294967295;
+end;
 
 create table pending_calls (
   n integer primary key autoincrement,

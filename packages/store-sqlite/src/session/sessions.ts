@@ -1,7 +1,6 @@
 import type { SessionKey } from '@allium/core'
 import type { SessionStore, StoredSession } from '@allium/store'
 import {
-  type Blobs,
   checkKey,
   checkName,
   checkOwner,
@@ -10,20 +9,17 @@ import {
   type OutboxOptions,
   openPart,
   pageBytes,
-  parseTurnRow,
   retryRead,
-  turnFromRow,
   turnsFromRows,
 } from '@allium/store-sql'
-import type { Database, Row } from '../database/database.ts'
-import { sessionMatches } from '../lease/delete-session.ts'
-import { keyParams, leaseMatches } from '../lease/leases.ts'
+import { keyParams } from '../lease/leases.ts'
 import { SqliteOutbox } from '../outbox/outbox.ts'
 import type { StoreParts } from '../store-parts.ts'
 import { AgentRenames } from './agent-renames.ts'
 import { Eraser } from './eraser.ts'
 import { SessionLists } from './session-lists.ts'
-import { openTurnSeq, Turns } from './turns.ts'
+import { openTurnSeq, readTurns } from './turn-rows.ts'
+import { Turns } from './turns.ts'
 
 const turnsMatch = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
 
@@ -37,7 +33,7 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
   return {
     async load(key, { version } = {}) {
       const checkedKey = checkKey({ ...key })
-      return retryRead(() => loadSession(db, blobs, checkedKey, version))
+      return retryRead(() => loadSession(parts, turns, checkedKey, version))
     },
     async head(key, { turnId = null } = {}) {
       const checkedKey = checkKey({ ...key })
@@ -49,7 +45,11 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
     async history(key, { before, limit }) {
       const checkedKey = checkKey({ ...key })
       return retryRead(async () =>
-        turnsFromRows(checkedKey, db.all(selectPage, ...keyParams(checkedKey), before, limit), blobs),
+        turnsFromRows(
+          checkedKey,
+          readTurns(db, () => db.all(selectPage, ...keyParams(checkedKey), before, limit)),
+          blobs,
+        ),
       )
     },
     acquire: async (key, ms) => leases.acquire(checkKey({ ...key }), ms),
@@ -76,51 +76,52 @@ const selectHead = `
   and t.seq >= 0 and iif(?5 is null, t.seq = s.version - 1, t.turn_id = ?5)
   where s.tenant = ?1 and s.owner = ?2 and s.agent = ?3 and s.id = ?4 and (?5 is null or t.seq >= 0)`
 
+/** Only the open run is read whole. */
+const columnsOfOpenTurn = 'idempotency_key status started_at ended_at usage count digest rest info'
+  .split(' ')
+  .map((column) => `iif(seq < 0, ${column}, null) as ${column}`)
+  .join()
+
 /** Each row of the page has the lowest start of the rows before it, and their bytes. Both are read without the messages themselves. */
 const selectPage = `
   with page as (select seq, min(start) over newer as reached, sum(size) over newer as bytes from (
     select seq, start, length(messages) as size from turns
     where ${turnsMatch} and seq >= 0 and start < ?5 order by seq desc limit ?6)
     window newer as (order by seq desc rows between unbounded preceding and 1 preceding))
-  select seq, turn_id, start, sealed_as, messages, iif(seq < 0, info, null) as info from turns where ${turnsMatch}
+  select n, seq, turn_id, start, sealed_as, messages, ${columnsOfOpenTurn} from turns where ${turnsMatch}
   and seq in (select ${openTurnSeq} union all select seq from page where reached is null or (bytes < ${pageBytes}
     and reached > min(?5, (select length from sessions where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4)) - ?6))
   order by seq < 0 desc, seq desc`
 
+/** The turns up to the version, each beside the session. A session without turns is one row. */
+const selectSession = `
+  select s.version as last, s.open_turn, t.seq, t.turn_id, t.start, t.messages, t.sealed_as,
+  iif(t.seq = coalesce(?5, s.version) - 1, t.rest, null) as rest
+  from sessions s left join turns t on t.tenant = s.tenant and t.owner = s.owner and t.agent = s.agent and t.session = s.id
+  and t.seq >= 0 and t.seq < coalesce(?5, s.version)
+  where s.tenant = ?1 and s.owner = ?2 and s.agent = ?3 and s.id = ?4 order by t.seq`
+
 async function loadSession(
-  db: Database,
-  blobs: Blobs,
+  { db, blobs }: StoreParts,
+  turns: Turns,
   key: SessionKey,
   requestedVersion: number | undefined,
 ): Promise<StoredSession | undefined> {
-  const session = db.get(`select version, open_turn from sessions where ${leaseMatches}`, ...keyParams(key))
+  const rows = db.all(selectSession, ...keyParams(key), requestedVersion ?? null)
+  const [session] = rows
   if (session === undefined) return undefined
-  const last = Number(session.version)
+  const last = Number(session.last)
   const version = requestedVersion ?? last
   const isOpen = session.open_turn !== null && version === last
-  if ((version === 0 && !isOpen) || version > last) return undefined
-  const turnsOfSession = `from turns where ${sessionMatches}`
-  const rows =
-    version === 0
-      ? []
-      : db.all(
-          `select seq, turn_id, start, messages, sealed_as, iif(seq = ?, rest, null) as rest
-           ${turnsOfSession} and seq >= 0 and seq < ? order by seq`,
-          version - 1,
-          ...keyParams(key),
-          version,
-        )
-  const rest = rows.at(-1)
+  const open = isOpen ? await turns.open(key) : undefined
+  if ((version === 0 && open === undefined) || version > last) return undefined
+  const ended = rows.filter(({ seq }) => seq !== null)
+  const rest = ended.at(-1)
   const stored: StoredSession = {
     version,
     owner: key.owner,
-    history: await historyFromRows(key, rows, blobs),
-    rest:
-      (rest?.rest ?? null) === null
-        ? { state: {} }
-        : ((await openPart(key, rest as Row, 'rest', blobs)) as StoredSession['rest']),
+    history: await historyFromRows(key, ended, blobs),
+    rest: rest === undefined ? { state: {} } : ((await openPart(key, rest, 'rest', blobs)) as StoredSession['rest']),
   }
-  if (!isOpen) return stored
-  const open = db.get(`select * ${turnsOfSession} and seq = ?`, ...keyParams(key), openTurnSeq)
-  return open === undefined ? stored : { ...stored, open: await turnFromRow(key, parseTurnRow(open), blobs) }
+  return open === undefined ? stored : { ...stored, open }
 }

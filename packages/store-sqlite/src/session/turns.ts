@@ -1,8 +1,16 @@
 import type { Lease, SessionKey, StoredTurn } from '@allium/core'
-import { type FindBy, type ReadFiles, turnConflict, turnIdTaken } from '@allium/store'
+import {
+  type Checkpoint,
+  checkpointMissing,
+  type FindBy,
+  type ReadFiles,
+  turnConflict,
+  turnIdTaken,
+} from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,
+  checkpointToRows,
   parseTurnRow,
   retryRead,
   type Sealer,
@@ -18,30 +26,33 @@ import { sessionMatches as of } from '../lease/delete-session.ts'
 import { keyParams, type Leases, leaseMatches } from '../lease/leases.ts'
 import { OutboxClock } from '../outbox/outbox-clock.ts'
 import type { StoreParts } from '../store-parts.ts'
-
-/** The `seq` of a session's open run, which no version has. */
-export const openTurnSeq = -1
+import { openTurnSeq, partsOf, readTurns } from './turn-rows.ts'
 
 const ofSession = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
-/**
- * Returns everything that a write needs to know about its session. `ended` is the digest of the turn, if it has ended. Skips lookups that
- * are not needed: the open run has not ended, and without an open run there are no blobs of one.
- */
-const sessionForWrite = (columns = '') => `
-  select version, length, open_turn, run, token, held_until, boot,
-  iif(open_turn = ?5, null, (select coalesce(digest, '') from turns where ${ofSession} and turn_id = ?5 and seq >= 0)) as ended,
-  iif(open_turn is null, 0, exists (select 1 from blob_holders where ${ofSession} and kind = 'open')) as holds_open${columns}
-  from sessions where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4`
-const sessionForCheckpoint = sessionForWrite()
-const sessionForAppend = sessionForWrite(`, exists (select 1 from pending_calls where ${ofSession}) as has_pending`)
 
-/** Updates the open run in place. It leaves out the columns of an index that does not change, so that the index is not written. */
-const updateOpenTurn = (seq = '') => `
-  update or replace turns set ${seq} idempotency_key = ?7, status = ?8, started_at = ?9, ended_at = ?10, usage = ?11,
-  start = ?12, count = ?13, digest = ?14, messages = ?15, rest = ?16, info = ?17, sealed_as = ?18
-  where ${ofSession} and seq = ${openTurnSeq} and turn_id = ?6`
-const updateCheckpoint = updateOpenTurn()
-const endOpenTurn = updateOpenTurn('seq = ?5,')
+/** Writes to a session under its lease, with the version of the caller, and if the run has not ended. */
+const writeSession = (set: string) => `
+  update sessions set ${set}, updated_at = ?11 where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4
+  and token = ?5 and boot = ?6 and held_until > ?7 and version = ?8 and length >= ?9
+  and (open_turn is ?10 or not exists (select 1 from turns where ${ofSession} and turn_id = ?10 and seq >= 0))
+  returning run, exists (select 1 from blob_holders where ${ofSession} and kind = 'open') as holds_open`
+const beginCheckpoint = writeSession("open_turn = ?10, status = coalesce(status, 'running')")
+const beginAppend = `${writeSession('version = version + 1, length = ?12, status = ?13, open_turn = null, held_until = iif(?14, 0, held_until)')},
+  exists (select 1 from pending_calls where ${ofSession}) as has_pending,
+  (select turn_id from turns where ${ofSession} and seq = ${openTurnSeq}) as open`
+
+/** The columns that every write of a run sets. The others are in an index that does not change, so that the index is not written. */
+const contentColumns =
+  'idempotency_key = ?7, status = ?8, started_at = ?9, ended_at = ?10, usage = ?11, start = ?12, count = ?13, digest = ?14, messages = ?15, rest = ?16, info = ?17, sealed_as = ?18'
+const insertTurn = `insert into turns values (null, ${Array.from({ length: 18 }, (_, i) => `?${i + 1}`).join()})`
+const storeCheckpoint = `${insertTurn} on conflict (tenant, owner, agent, session, seq) do update set turn_id = ?6, ${contentColumns}`
+const endOpenTurn = `update turns set seq = ?5, ${contentColumns} where ${ofSession} and seq = ${openTurnSeq} and turn_id = ?6`
+
+/** Adds a part to the open run, if that has the messages before it. */
+const addPart = `
+  insert into turn_parts select coalesce(p.place + 1, t.n << 32), ?8, ?9 from turns t left join turn_parts p
+  on p.place = (select place from turn_parts where place ${partsOf('t.n')} order by place desc limit 1)
+  where ${ofSession} and seq = ${openTurnSeq} and turn_id = ?5 and sealed_as = ?3 and start = ?6 and coalesce(p.count, t.count) >= ?7`
 
 /** Writes and reads runs. */
 export class Turns {
@@ -63,33 +74,34 @@ export class Turns {
     this.#blobTable = blobTable
   }
 
-  async checkpoint(lease: Lease, version: number, turn: StoredTurn): Promise<void> {
-    const rows = await turnToRows(lease.key, turn, this.#sealer, { isOpen: true })
+  async checkpoint(lease: Lease, version: number, turn: Checkpoint): Promise<void> {
+    const { key } = lease
+    const rows = await checkpointToRows(key, turn, this.#sealer)
     await this.#write(lease, rows, (write) => {
-      const row = this.#db.get(sessionForCheckpoint, ...keyParams(lease.key), turn.turnId)
-      const session = this.#checkVersion(lease, version, rows.turn, row)
-      if (session.ended !== null) throw turnIdTaken(lease.key, turn.turnId)
-      this.#storeTurn(lease.key, session, openTurnSeq, rows.turn)
-      if (session.holds_open === 1) this.#blobTable.releaseOpen(lease.key)
-      this.#blobTable.assignHolder(lease.key, 'open', turn.turnId, write)
-      const sql = `update sessions set open_turn = ?, status = coalesce(status, 'running'), updated_at = ? where ${leaseMatches}`
-      this.#db.run(sql, turn.turnId, this.#clock.now(), ...keyParams(lease.key))
+      const session = this.#find(beginCheckpoint, lease, version, turn) ?? this.#refuse(lease, version, turn)
+      if (rows.turn.after > 0) this.#addPart(key, rows.turn)
+      else {
+        this.#db.run(storeCheckpoint, ...turnParams(key, openTurnSeq, rows.turn))
+        if (session.holds_open === 1) this.#blobTable.releaseOpen(key)
+      }
+      this.#blobTable.assignHolder(key, 'open', turn.turnId, write)
     })
+  }
+
+  #addPart(key: SessionKey, { turnId, from, after, count, messages }: TurnRow): void {
+    if (this.#db.run(addPart, ...keyParams(key), turnId, from, after, count, messages) === 0)
+      throw checkpointMissing(key, turnId)
   }
 
   async append(lease: Lease, version: number, turn: StoredTurn, release: boolean): Promise<void> {
     const rows = await turnToRows(lease.key, turn, this.#sealer)
     await this.#write(lease, rows, (write) => {
-      const session = this.#db.get(sessionForAppend, ...keyParams(lease.key), turn.turnId)
-      const isDuplicate = this.#isAppended(lease, rows, session)
-      if (!isDuplicate) {
-        this.#append(lease, this.#checkVersion(lease, version, rows.turn, session), rows, release)
-        if (session?.holds_open === 1) this.#blobTable.releaseOpen(lease.key)
-        this.#blobTable.assignHolder(lease.key, 'turn', turn.turnId, write)
-        return
-      }
-      if (write !== undefined) this.#blobTable.deleteWrite(write)
-      if (release) this.#leases.release(lease)
+      const values = [rows.turn.from + rows.turn.count, turn.status, release ? 1 : 0]
+      const session = this.#find(beginAppend, lease, version, turn, values)
+      if (session === undefined) return this.#repeat(lease, version, rows, { write, release })
+      this.#storeEnd(lease, version, rows, session)
+      if (session.holds_open === 1) this.#blobTable.releaseOpen(lease.key)
+      this.#blobTable.assignHolder(lease.key, 'turn', turn.turnId, write)
     })
   }
 
@@ -97,37 +109,68 @@ export class Turns {
     return this.#blobs.write(lease, cuts, (write) => this.#db.writeInGroup(() => commit(write)))
   }
 
-  async find(key: SessionKey, by: FindBy, files?: ReadFiles): Promise<StoredTurn | undefined> {
+  find(key: SessionKey, by: FindBy, files?: ReadFiles): Promise<StoredTurn | undefined> {
     const [column, value] = lookupColumn(by)
-    const order = 'order by case seq when -1 then 9e15 else seq end limit 1'
+    return this.#read(
+      key,
+      `${column} = ? order by case seq when ${openTurnSeq} then 9e15 else seq end limit 1`,
+      value,
+      files,
+    )
+  }
+
+  /** Returns the open run. */
+  open(key: SessionKey): Promise<StoredTurn | undefined> {
+    return this.#read(key, 'seq = ?', openTurnSeq)
+  }
+
+  #read(key: SessionKey, condition: string, value: Value, files?: ReadFiles): Promise<StoredTurn | undefined> {
+    const sql = `select * from turns where ${of} and ${condition}`
     return retryRead(async () => {
-      const row = this.#db.get(`select * from turns where ${of} and ${column} = ? ${order}`, ...keyParams(key), value)
+      const [row] = readTurns(this.#db, () => this.#db.all(sql, ...keyParams(key), value))
       return row === undefined ? undefined : turnFromRow(key, parseTurnRow(row), this.#blobs, files)
     })
   }
 
-  /** Whether the same run was appended before. */
-  #isAppended(lease: Lease, { turn, digests }: TurnRows, session: Row | undefined): boolean {
-    const digest = session?.ended ?? null
-    if (digest === null) return false
-    if (digests.includes(String(digest))) return true
-    this.#leases.checkHeld(lease)
-    throw turnIdTaken(lease.key, turn.turnId)
+  /** Writes to the session's row. Returns undefined if the run may not be stored. */
+  #find(
+    sql: string,
+    { key, token }: Lease,
+    version: number,
+    { from, turnId }: StoredTurn,
+    values: readonly Value[] = [],
+  ): Row | undefined {
+    const { boot } = this.#clock
+    const held = [token, boot, this.#clock.monotonic(), version, from, turnId, this.#clock.now()]
+    return this.#db.get(sql, ...keyParams(key), ...held, ...values)
   }
 
-  #append(lease: Lease, session: Row, { turn, records, pendingCalls }: TurnRows, release: boolean): void {
+  #refuse(lease: Lease, version: number, { from, turnId }: Pick<StoredTurn, 'from' | 'turnId'>): never {
+    const session = this.#leases.checkHeld(lease)
+    const current = { version: Number(session.version), length: Number(session.length) }
+    throw turnConflict(lease.key, current, { version, from, turnId }) ?? turnIdTaken(lease.key, turnId)
+  }
+
+  /** Accepts a run that was appended before. */
+  #repeat(
+    lease: Lease,
+    version: number,
+    { turn, digests }: TurnRows,
+    { write, release }: { write: BlobWrite | undefined; release: boolean },
+  ): void {
+    const sql = `select digest from turns where ${of} and turn_id = ? and seq >= 0`
+    const ended = this.#db.get(sql, ...keyParams(lease.key), turn.turnId)
+    if (ended === undefined || !digests.includes(String(ended.digest))) this.#refuse(lease, version, turn)
+    if (write !== undefined) this.#blobTable.deleteWrite(write)
+    if (release) this.#leases.release(lease)
+  }
+
+  #storeEnd(lease: Lease, version: number, { turn, records, pendingCalls }: TurnRows, session: Row): void {
     const { key } = lease
-    const version = Number(session.version)
-    // Replaces the open run.
-    if (session.open_turn !== null && session.open_turn !== turn.turnId)
+    const values = turnParams(key, version, turn)
+    if (session.open !== null && session.open !== turn.turnId)
       this.#db.run(`delete from turns where ${of} and seq = ${openTurnSeq}`, ...keyParams(key))
-    this.#storeTurn(key, session, version, turn)
-    this.#db.run(
-      `update sessions set version = ?, length = ?, status = ?, open_turn = null, updated_at = ?,
-       held_until = iif(?, 0, held_until), run = nullif(run, ?) where ${leaseMatches}`,
-      ...[version + 1, turn.from + turn.count, turn.status, this.#clock.now(), release ? 1 : 0, turn.turnId],
-      ...keyParams(key),
-    )
+    this.#db.run(session.open === turn.turnId ? endOpenTurn : insertTurn, ...values)
     if (session.has_pending === 1) this.#deleteDecided(key, pendingCalls)
     for (const { callId, turnId, name, expiresAt, token } of pendingCalls)
       this.#db.run(
@@ -162,6 +205,7 @@ export class Turns {
 
   /** The durable run of this turn has ended, so its steps are no longer needed. */
   #endRun(key: SessionKey, { turnId, status, code }: TurnRow): void {
+    this.#db.run(`update sessions set run = null where ${leaseMatches}`, ...keyParams(key))
     const task = `iif(?6 in ('failed', 'suspended'), task, null)`
     const hasBlobs = `exists (select 1 from blob_holders where ${ofSession} and kind = 'step' and holder = ?5)`
     const ended = this.#db.get(
@@ -173,38 +217,15 @@ export class Turns {
     if (ended?.has_blobs === 1)
       this.#db.run(`delete from blob_holders where ${of} and kind = 'step' and holder = ?`, ...keyParams(key), turnId)
   }
+}
 
-  #checkVersion(lease: Lease, version: number, turn: TurnRow, row: Row | undefined): Row {
-    const session = this.#leases.checkHeld(lease, row)
-    const current = { version: Number(session.version), length: Number(session.length) }
-    const conflict = turnConflict(lease.key, current, { version, from: turn.from, turnId: turn.turnId })
-    if (conflict !== undefined) throw conflict
-    return session
-  }
-
-  /** Stores the turn at `seq`, in the row of the open run if that is the same turn. */
-  #storeTurn(key: SessionKey, session: Row, seq: number, turn: TurnRow): void {
-    const values: Value[] = [
-      ...keyParams(key),
-      seq,
-      turn.turnId,
-      turn.idempotencyKey,
-      turn.status,
-      wholeMs(turn.startedAt),
-      wholeMs(turn.endedAt),
-      turn.usage,
-      turn.from,
-      turn.count,
-      turn.digest,
-      turn.messages,
-      turn.rest,
-      turn.info,
-      turn.sealedAs,
-    ]
-    const update = seq === openTurnSeq ? updateCheckpoint : endOpenTurn
-    if (session.open_turn === turn.turnId && this.#db.run(update, ...values) > 0) return
-    this.#db.run(`insert or replace into turns values (${values.map(() => '?').join()})`, ...values)
-  }
+/** Returns the parameters of a run's row. */
+function turnParams(key: SessionKey, seq: number, turn: TurnRow): Value[] {
+  return [
+    ...keyParams(key),
+    ...[seq, turn.turnId, turn.idempotencyKey, turn.status, wholeMs(turn.startedAt), wholeMs(turn.endedAt), turn.usage],
+    ...[turn.from, turn.count, turn.digest, turn.messages, turn.rest, turn.info, turn.sealedAs],
+  ]
 }
 
 /** Rounds down, because an agent's clock may return fractions of a millisecond. */

@@ -1,6 +1,7 @@
 import type { Clock, Lease, SessionKey, StoredTurn } from '@allium/core'
-import { fenced, heldByOtherAgent, turnConflict, turnIdTaken } from '../conflicts.ts'
-import type { Acquired, Page, SessionStore, SessionSummary, StoredPendingCall } from '../session-store.ts'
+import { checkpointMissing, fenced, heldByOtherAgent, turnConflict, turnIdTaken } from '../conflicts.ts'
+import { continuedTurn } from '../continued-turn.ts'
+import type { Acquired, Checkpoint, Page, SessionStore, SessionSummary, StoredPendingCall } from '../session-store.ts'
 import { checkOwner, checkStoreName } from '../store-name.ts'
 import { checkTurn } from '../stored-turn.ts'
 import { ownCopy } from './copy.ts'
@@ -55,10 +56,12 @@ export class MemorySessions {
     if (session?.token === token) session.until = 0
   }
 
-  checkpoint(lease: Lease, version: number, turn: StoredTurn): void {
+  checkpoint(lease: Lease, version: number, turn: Checkpoint): void {
     const copy = ownCopy(checkTurn(turn))
     const session = this.#writable(lease, version, copy)
-    session.open = copy
+    const open = continuedTurn(session.open, copy)
+    if (open === undefined) throw checkpointMissing(lease.key, turn.turnId)
+    session.open = open
     session.updatedAt = this.#clock.now()
   }
 

@@ -71,7 +71,54 @@ export const checkpointFaults: readonly Fault[] = [
     }),
     'refuses a checkpoint for another version, beyond the end, or of a run that has ended',
   ],
+  [
+    'stores only what is new',
+    (store) => ({ checkpoint: (lease, version, { after: _, ...turn }) => store.checkpoint(lease, version, turn) }),
+    'adds what is new to a checkpoint, and replaces what changed',
+  ],
+  [
+    'loses the records of earlier parts',
+    reads((open) => ({ ...open, records: [] })),
+    'adds what is new to a checkpoint, and replaces what changed',
+  ],
+  [
+    'loses what a lost process added',
+    (store) => ({
+      acquire: async (key, ms) => {
+        const acquired = await store.acquire(key, ms)
+        const { lease } = acquired
+        const { open } = (lease?.open && (await store.load(key))) || {}
+        if (lease !== undefined && open !== undefined)
+          await store.checkpoint(lease, lease.version, { ...open, messages: open.messages.slice(0, 1) })
+        return acquired
+      },
+    }),
+    'keeps what a lost process added, for the process that takes the session',
+  ],
+  [
+    'continues any checkpoint',
+    (store) => ({
+      checkpoint: async (lease, version, { after, ...turn }) => {
+        const { open } = (await store.load(lease.key)) ?? {}
+        const messages = [...(open?.messages ?? []).slice(0, after?.messages ?? 0), ...turn.messages]
+        const calls = [...(open?.calls ?? []).slice(0, after?.calls ?? 0), ...(turn.calls ?? [])]
+        const records = [...(open?.records ?? []).slice(0, after?.records ?? 0), ...turn.records]
+        await store.checkpoint(lease, version, { ...turn, messages, records, ...(turn.calls && { calls }) })
+      },
+    }),
+    'refuses a checkpoint that continues another one than the last',
+  ],
 ]
+
+/** Reads an open run with another list of messages. */
+function reads(change: (open: StoredTurn) => StoredTurn): Breaks {
+  return (store) => ({
+    load: async (key) => {
+      const stored = await store.load(key)
+      return stored?.open === undefined ? stored : { ...stored, open: change(stored.open) }
+    },
+  })
+}
 
 /** Gives the last checkpoint on with a session that has turns, as long as it `stays`. */
 function keepsOpen(stays: (open: StoredTurn, appended: StoredTurn) => boolean = () => true): Breaks {
