@@ -19,6 +19,8 @@ const { values: options, positionals } = parseArgs({
     sides: { type: 'string' },
     peers: { type: 'boolean' },
     postgres: { type: 'boolean' },
+    ui: { type: 'boolean' },
+    node: { type: 'string' },
     rounds: { type: 'string' },
     share: { type: 'string' },
   },
@@ -46,13 +48,15 @@ if (positionals.includes('request')) {
   } else {
     const { request } = await import('./request/run.mjs')
     const only = workloads.length === 0 ? undefined : workloads
-    const rounds = options.quick ? 1 : Number(options.rounds ?? 5)
+    const rounds = options.quick ? 1 : options.rounds && Number(options.rounds)
     await request({
       rounds,
       only,
       names: options.sides?.split(','),
       withPeers: options.peers,
       share: Number(options.share ?? 1),
+      ui: options.ui,
+      nodes: options.node?.split(','),
       tell: progress,
     })
   }
