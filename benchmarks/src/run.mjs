@@ -39,7 +39,8 @@ if (positionals.includes('request')) {
   if (options.postgres) {
     const scale = fileURLToPath(new URL('request/scale/run.mjs', import.meta.url))
     const rounds = options.quick ? '1' : (options.rounds ?? '5')
-    process.exit(spawnSync(process.execPath, ['--import=tsx', scale, rounds], { stdio: 'inherit' }).status ?? 1)
+    const args = ['--import=tsx', scale, rounds, options.share ?? '1']
+    process.exit(spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1)
   }
   const workloads = positionals.filter((word) => /^w\d$/i.test(word)).map((word) => word.toUpperCase())
   if (options.profile !== undefined) {
