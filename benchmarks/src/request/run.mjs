@@ -9,7 +9,6 @@ import { labOf } from './lab.mjs'
 import { start } from './process.mjs'
 import { report } from './report.mjs'
 import { interleaved } from './rounds.mjs'
-import { settingOf } from './settings.mjs'
 import { defaultNames, sides } from './sides/index.mjs'
 import { peers } from './sides/peers.mjs'
 import { countRequests } from './statements.mjs'
@@ -17,13 +16,11 @@ import { countRequests } from './statements.mjs'
 /**
  * Runs `npm run bench -- request`: measures chat requests on all sides, once with each binary of Node.
  *
- * @param {{ rounds?: number, only?: string[], names?: string[], withPeers?: boolean, share: number, ui?: boolean, nodes?: string[], tell: (text: string) => void }} options
+ * @param {{ setting: import('./settings.mjs').Setting, nodes: string[], rounds?: number, only?: string[], names?: string[], withPeers?: boolean, tell: (text: string) => void }} options
  */
-export async function request({ withPeers, names: chosen, share, ui = false, nodes = [process.execPath], ...options }) {
-  const setting = settingOf({ ui, share })
-  const names = (chosen ?? [...defaultNames, ...(withPeers ? Object.keys(peers) : [])]).filter(
-    (name) => !ui || sides[name]?.page !== false,
-  )
+export async function request({ setting, nodes, withPeers, names: chosen, ...options }) {
+  const all = chosen ?? [...defaultNames, ...(withPeers ? Object.keys(peers) : [])]
+  const names = all.filter((name) => !setting.ui || sides[name]?.page !== false)
   const unknown = names.filter((name) => !(name in sides))
   if (unknown.length > 0)
     throw new Error(`No side "${unknown.join('", "')}". There are: ${Object.keys(sides).join(', ')}.`)
