@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { columns, short } from '../table.mjs'
@@ -29,16 +30,22 @@ const amount = (cost) => (cost === undefined ? '–' : short(Math.round(cost)))
 
 /** Microseconds per request, by cause. */
 async function costsOf(name, options) {
-  const flags = ['--perf-basic-prof', '--interpreted-frames-native-stack']
+  // V8 also writes a log of its own, which nothing reads.
+  const flags = (folder) => [
+    ...['--perf-basic-prof', '--interpreted-frames-native-stack'],
+    ...['--no-logfile-per-isolate', `--logfile=${join(folder, 'v8.log')}`],
+  ]
   const { server, folder, drive, end } = await profiledServer(name, { ...options, flags, warmUp: 2000 })
   const file = join(folder, 'perf.data')
-  const recording = await record(await server.ask('pid'), file)
+  const pid = await server.ask('pid')
+  const recording = await record(pid, file)
   const earlier = await server.ask('cpu')
   const requests = await drive(times)
   const later = await server.ask('cpu')
   await recording.end()
   const samples = await samplesOf(file)
   await end()
+  rmSync(`/tmp/perf-${pid}.map`, { force: true })
   const all = [...samples.values()].reduce((sum, count) => sum + count, 0)
   const cpu = later.user + later.system - earlier.user - earlier.system
   return new Map([...samples].map(([cause, count]) => [cause, ((count / all) * cpu) / requests]))
