@@ -2,7 +2,7 @@ import { providerResult } from '../messages/calls.ts'
 import type { Message, Part, ReasoningPart, TextPart } from '../messages/message.ts'
 import type { ContentChunk, ReasoningDelta, TextDelta } from '../model/chunk.ts'
 import type { Size } from '../model/estimate.ts'
-import type { ModelResponse, ToolCall } from '../model/response.ts'
+import { type ModelResponse, ofProvider, type ToolCall } from '../model/response.ts'
 import { type ToolInput, ToolInputs } from './tool-inputs.ts'
 
 type Speech = TextPart | ReasoningPart
@@ -42,15 +42,11 @@ export class Assembly {
         return this.#toolInputs.extend(chunk)
       case 'tool-input-end':
         return this.#toolInputs.end(chunk)
-      case 'tool-result': {
-        const { id: _id, ...part } = chunk
-        this.#blocks.push({ part: providerResult(part), id: undefined })
-        return
-      }
+      case 'tool-result':
       case 'custom':
       case 'file': {
         const { id: _id, ...part } = chunk
-        this.#blocks.push({ part, id: undefined })
+        this.#blocks.push({ part: part.type === 'tool-result' ? providerResult(part) : part, id: undefined })
         return
       }
       case 'source':
@@ -118,16 +114,7 @@ export class Assembly {
     const content = this.#blocks.map((block): Part => {
       if ('part' in block) return block.part
       const { callId, name, args } = calls[next++] as ToolCall
-      const { providerExecuted, providerMetadata, approvalRequest } = block.input.start
-      return {
-        type: 'tool-call',
-        callId,
-        name,
-        args,
-        ...(providerExecuted === true && { providerExecuted }),
-        ...(approvalRequest !== undefined && { approvalRequest }),
-        ...(providerMetadata !== undefined && { providerMetadata }),
-      }
+      return { type: 'tool-call', callId, name, args, ...ofProvider(block.input.start) }
     })
     return { role: 'assistant', content }
   }

@@ -66,7 +66,8 @@ export class OutputSink implements Sink {
   }
   /** The step has ended. For the last step the event waits until the layers have flushed the answer. */
   endStep(): void {
-    if (this.#finish === undefined) this.#turn.send({ type: 'step:end', ...this.#turn.location })
+    const { sessionId, turnId, stepIndex } = this.#turn.location
+    if (this.#finish === undefined) this.#turn.send({ type: 'step:end', sessionId, turnId, stepIndex })
     else this.#stepEnded = true
   }
   /** Every layer has returned. Sends the end of the last step. */
