@@ -2,7 +2,7 @@ import { providerResult } from '../messages/calls.ts'
 import type { Message, Part, ReasoningPart, TextPart } from '../messages/message.ts'
 import type { ContentChunk, ReasoningDelta, TextDelta } from '../model/chunk.ts'
 import type { Size } from '../model/estimate.ts'
-import { type ModelResponse, ofProvider, type ToolCall } from '../model/response.ts'
+import type { ModelResponse, ToolCall } from '../model/response.ts'
 import { type ToolInput, ToolInputs } from './tool-inputs.ts'
 
 type Speech = TextPart | ReasoningPart
@@ -113,8 +113,9 @@ export class Assembly {
     let next = 0
     const content = this.#blocks.map((block): Part => {
       if ('part' in block) return block.part
-      const { callId, name, args } = calls[next++] as ToolCall
-      return { type: 'tool-call', callId, name, args, ...ofProvider(block.input.start) }
+      const { invalid: _, ...call } = calls[next++] as ToolCall
+      const { providerMetadata } = block.input.start
+      return { type: 'tool-call', ...call, ...(providerMetadata !== undefined && { providerMetadata }) }
     })
     return { role: 'assistant', content }
   }

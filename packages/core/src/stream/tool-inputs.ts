@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { ToolInputDelta, ToolInputEnd, ToolInputStart } from '../model/chunk.ts'
-import { ofProvider, type ToolCall } from '../model/response.ts'
+import type { ToolCall } from '../model/response.ts'
 import { parseArgs } from '../model/tool-args.ts'
 
 /** A tool call, built from its chunks. */
@@ -75,5 +75,8 @@ export class ToolInputs {
 
 function toCall({ start, json }: ToolInput): ToolCall {
   const { callId, name, providerExecuted, approvalRequest } = start
-  return { callId, name, args: {}, ...ofProvider({ providerExecuted, approvalRequest }), ...parseArgs(json) }
+  const call: ToolCall = { callId, name, args: {}, ...parseArgs(json) }
+  if (approvalRequest !== undefined) call.approvalRequest = approvalRequest
+  if (providerExecuted === true) call.providerExecuted = true
+  return call
 }

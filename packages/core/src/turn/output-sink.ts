@@ -66,8 +66,7 @@ export class OutputSink implements Sink {
   }
   /** The step has ended. For the last step the event waits until the layers have flushed the answer. */
   endStep(): void {
-    const { sessionId, turnId, stepIndex } = this.#turn.location
-    if (this.#finish === undefined) this.#turn.send({ type: 'step:end', sessionId, turnId, stepIndex })
+    if (this.#finish === undefined) this.#turn.send({ type: 'step:end', ...this.#turn.location })
     else this.#stepEnded = true
   }
   /** Every layer has returned. Sends the end of the last step. */

@@ -129,9 +129,8 @@ export class ToolStep {
 /** Emits `tool:end`. The error goes only to observers. */
 function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
   const { callId, status, isError = false, error } = result
-  const content = resultText(result.content)
-  const { sessionId, turnId, stepIndex } = turn.location
-  const event: ToolEnd = { type: 'tool:end', sessionId, turnId, stepIndex, callId, name, status, content, isError }
+  const content = typeof result.content === 'string' ? result.content : resultText(result.content)
+  const event: ToolEnd = { type: 'tool:end', ...turn.location, callId, name, status, content, isError }
   if (approval !== undefined) event.approval = approval
   void turn.events.push(event)
   const { observers } = turn.session.agent
