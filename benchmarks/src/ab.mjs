@@ -10,7 +10,7 @@ import { median, timed } from './timed.mjs'
 // `node ab.mjs <dist before> <dist now> [row…]`: the yardstick and two builds of core take turns in one process.
 const [before, now, ...chosen] = process.argv.slice(2)
 const depth = 100
-const processes = 5
+const processes = Number(process.env.AB_PROCESSES ?? 5)
 const rounds = 50
 const msPerSample = 10
 const events = ['turn:start', 'turn:end', 'model:start', 'model:end', 'tool:start', 'tool:end']

@@ -49,6 +49,7 @@ async function workers(row) {
   const taken = []
   for (let i = 0; i < samples; i++) taken.push(await ask(sides, 'sample'))
   compare(row, await ask(sides, 'check'))
+  for (const { child } of sides) child.disconnect()
   await Promise.all(sides.map(({ left }) => left))
   return taken
 }

@@ -15,10 +15,13 @@ const { values: options, positionals } = parseArgs({
     quick: { type: 'boolean' },
     profile: { type: 'string' },
     heap: { type: 'boolean' },
+    causes: { type: 'boolean' },
     side: { type: 'string' },
     sides: { type: 'string' },
     peers: { type: 'boolean' },
     postgres: { type: 'boolean' },
+    ui: { type: 'boolean' },
+    node: { type: 'string' },
     rounds: { type: 'string' },
     share: { type: 'string' },
   },
@@ -37,24 +40,30 @@ if (positionals.includes('request')) {
   if (options.postgres) {
     const scale = fileURLToPath(new URL('request/scale/run.mjs', import.meta.url))
     const rounds = options.quick ? '1' : (options.rounds ?? '5')
-    process.exit(spawnSync(process.execPath, ['--import=tsx', scale, rounds], { stdio: 'inherit' }).status ?? 1)
+    const args = ['--import=tsx', scale, rounds, options.share ?? '1']
+    process.exit(spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1)
   }
   const workloads = positionals.filter((word) => /^w\d$/i.test(word)).map((word) => word.toUpperCase())
-  if (options.profile !== undefined) {
-    const { profileRequest } = await import('./request/profile.mjs')
-    await profileRequest({ workload: options.profile.toUpperCase(), name: options.side, heap: options.heap })
-  } else {
+  const { settingOf } = await import('./request/settings.mjs')
+  const setting = settingOf({ ui: options.ui, share: Number(options.share ?? 1) })
+  const nodes = options.node?.split(',') ?? [process.execPath]
+  const names = options.sides?.split(',')
+  if (options.profile === undefined) {
     const { request } = await import('./request/run.mjs')
     const only = workloads.length === 0 ? undefined : workloads
-    const rounds = options.quick ? 1 : Number(options.rounds ?? 5)
-    await request({
-      rounds,
-      only,
-      names: options.sides?.split(','),
-      withPeers: options.peers,
-      share: Number(options.share ?? 1),
-      tell: progress,
-    })
+    const rounds = options.quick ? 1 : options.rounds && Number(options.rounds)
+    await request({ setting, nodes, rounds, only, names, withPeers: options.peers, tell: progress })
+  } else {
+    const workload = options.profile.toUpperCase()
+    const [node] = nodes
+    if (options.causes) {
+      const { profileCauses } = await import('./request/causes.mjs')
+      await profileCauses({ setting, node, workload, names: names ?? ['hand', 'plain', 'layers'] })
+    } else {
+      const { profileRequest } = await import('./request/profile.mjs')
+      const name = options.side ?? 'layers'
+      await profileRequest({ setting, node, workload, name, heap: options.heap })
+    }
   }
   process.exit()
 }

@@ -14,8 +14,8 @@ for (let i = 0; i < warmups || performance.now() - began < warmth; i++) await sa
 process.on('message', async (asked) => {
   if (asked === 'sample') return process.send(named(await sample()))
   process.send(check())
-  process.disconnect()
 })
+process.on('disconnect', () => process.exit())
 process.send('warm')
 
 /** A sample is one number, or several by name. */

@@ -5,8 +5,8 @@ import { serve } from './app.mjs'
 import { weather } from './weather.mjs'
 
 /** The AI SDK in Hono, with the messages of each session as rows of SQLite, as its documentation recommends. */
-export function start({ url, file }) {
-  const store = openStore(file)
+export function start({ url, file, synchronous }) {
+  const store = openStore(file, synchronous)
   const model = createOpenAICompatible({ name: 'mock', baseURL: url, apiKey: 'none', includeUsage: true })('mock')
   const tools = {
     weather: tool({ description: weather.description, inputSchema: weather.schema, execute: weather.execute }),
@@ -40,10 +40,10 @@ function linesOf({ role, content }) {
   })
 }
 
-function openStore(file) {
+function openStore(file, synchronous) {
   const db = new Database(file)
   db.pragma('journal_mode = wal')
-  db.pragma('synchronous = full')
+  db.pragma(`synchronous = ${synchronous}`)
   db.exec(
     'create table messages (session text, n integer, body text, at integer, primary key (session, n)) without rowid',
   )

@@ -13,9 +13,7 @@ import { listen } from '../../src/request/sides/listen.mjs'
 export function serve({ answer, history, close }) {
   const active = new Set()
   const app = new Hono()
-  app.post('/sessions/:id/runs', async (c) => {
-    const key = keyOf(c)
-    const { input } = await c.req.json()
+  const run = async (c, key, input) => {
     if (typeof input !== 'string') return c.json({ error: 'The input must be a text.' }, 400)
     if (active.has(key)) return c.json({ error: 'The session is busy.' }, 409)
     active.add(key)
@@ -26,13 +24,21 @@ export function serve({ answer, history, close }) {
       done()
       throw error
     }
+  }
+  app.post('/sessions/:id/runs', async (c) => {
+    const { input } = await c.req.json()
+    return run(c, keyOf(c, c.req.param('id')), input)
   })
-  app.get('/sessions/:id/messages', async (c) => c.json({ messages: await history(keyOf(c)) }))
+  app.post('/chat', async (c) => {
+    const { id, messages } = await c.req.json()
+    return run(c, keyOf(c, id), messages.at(-1).parts[0].text)
+  })
+  app.get('/sessions/:id/messages', async (c) => c.json({ messages: await history(keyOf(c, c.req.param('id'))) }))
   return listen(app, close)
 }
 
-function keyOf(c) {
+function keyOf(c, id) {
   const tenant = c.req.header('authorization')?.slice('Bearer '.length)
   if (!tenant) throw new Error('Not signed in.')
-  return `${tenant}/${c.req.param('id')}`
+  return `${tenant}/${id}`
 }

@@ -8,15 +8,14 @@ export const connections = () => new Agent({ keepAlive: true })
 /**
  * Sends one chat request and reads the whole stream.
  *
+ * @param {import('./protocols.mjs').Protocol} protocol
  * @returns {Promise<{ text: string, bytes: number, first: number, total: number }>} `first` is the time to the first chunk of the
  *   answer, in milliseconds
  */
-export async function chat(port, session, input, agent) {
+export async function chat(port, session, input, { agent, protocol }) {
+  const { path, body: sent, answered } = protocol(port, session, input)
   const started = performance.now()
-  const response = await send(port, 'POST', `/sessions/${session}/runs`, session, {
-    agent,
-    body: JSON.stringify({ input }),
-  })
+  const response = await send(port, 'POST', path, session, { agent, body: JSON.stringify(sent) })
   let [body, first] = ['', 0]
   for await (const piece of response.setEncoding('utf8')) {
     body += piece
@@ -24,7 +23,9 @@ export async function chat(port, session, input, agent) {
   }
   const total = performance.now() - started
   if (response.statusCode !== 200) throw new Error(`${response.statusCode}: ${body}`)
-  return { text: answerOf(body), bytes: Buffer.byteLength(body), first, total }
+  const events = eventsOf(body)
+  answered?.(events)
+  return { text: answerOf(events), bytes: Buffer.byteLength(body), first, total }
 }
 
 /** Returns the stored history of a session, one line per text or tool result. */
@@ -43,16 +44,15 @@ function send(port, method, path, session, { agent, body } = {}) {
   })
 }
 
-/** Joins the text chunks. A stream without an end, or with an error, is not an answer. */
-function answerOf(body) {
-  let text = ''
-  for (const [, data] of body.matchAll(/^data: (.*)$/gm)) {
-    if (data === '[DONE]') continue
-    const event = JSON.parse(data)
-    if (event.type === 'text-delta') text += event.delta
-    if (event.type === 'run:error') throw new Error(data)
-  }
-  return text
+function eventsOf(body) {
+  return [...body.matchAll(/^data: (.*)$/gm)].flatMap(([, data]) => (data === '[DONE]' ? [] : [JSON.parse(data)]))
+}
+
+/** Joins the text chunks. A stream with an error is not an answer. */
+function answerOf(events) {
+  const error = events.find(({ type }) => type === 'run:error' || type === 'error')
+  if (error !== undefined) throw new Error(JSON.stringify(error))
+  return events.map(({ type, delta }) => (type === 'text-delta' ? delta : '')).join('')
 }
 
 /** Messages of OpenAI's API, and those of a page of the AI SDK. */

@@ -5,9 +5,14 @@ import { fileURLToPath } from 'node:url'
 // No side may report its use to its vendor.
 const env = { ...process.env, MASTRA_TELEMETRY_DISABLED: '1', LANGSMITH_TRACING: 'false' }
 
-/** Starts a program of this folder. `ask` sends it a question and returns its answer. */
-export async function start(file, args = [], execArgv = []) {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv, env, stdio: 'inherit' })
+/**
+ * Starts a program of this folder. `ask` sends it a question and returns its answer.
+ *
+ * @param {{ flags?: string[], node?: string }} [options] flags of Node, and the binary. @default the Node of this process
+ */
+export async function start(file, args = [], { flags: execArgv = [], node: execPath = process.execPath } = {}) {
+  const options = { execArgv, execPath, env, stdio: 'inherit' }
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, options)
   const exited = once(child, 'exit')
   const failed = exited.then(([code]) => {
     throw new Error(`${file} ${args[0] ?? ''} exited with ${code}.`)

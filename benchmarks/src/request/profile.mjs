@@ -1,30 +1,22 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sourcePlace } from '../source-place.mjs'
 import { columns } from '../table.mjs'
-import { start } from './process.mjs'
-import { drive, workloads } from './workloads.mjs'
+import { profiledServer } from './profiled-server.mjs'
 
 /** Prints where the CPU of a side's server goes, or with `heap` its allocated bytes: by package, then by function. */
-export async function profileRequest({ workload, name = 'layers', heap = false }) {
-  const folder = mkdtempSync(join(tmpdir(), 'request-'))
-  const provider = await start('provider.mjs')
-  const server = await start('server.mjs', [name, `http://127.0.0.1:${provider.first}`, join(folder, 'db')])
-  const { sessions, requests, before } = workloads[workload]
-  await drive(server.first, `${workload}-warm`, { sessions, requests: 1000 })
-  await drive(server.first, `${workload}-profile`, { sessions, requests: before * sessions })
+export async function profileRequest({ workload, name, heap = false, ...options }) {
+  const { server, drive, end } = await profiledServer(name, { workload, ...options })
   await server.ask(heap ? 'heap' : 'profile')
-  await drive(server.first, `${workload}-profile`, { sessions, requests: 2 * requests })
+  const requests = await drive(2)
   const profile = await server.ask(heap ? 'heaped' : 'profiled')
-  await server.end()
-  provider.kill()
-  rmSync(folder, { recursive: true })
+  await end()
   const ending = heap ? 'heapprofile' : 'cpuprofile'
   const file = join(mkdtempSync(join(tmpdir(), 'profile-')), `${workload}-${name}.${ending}`)
   writeFileSync(file, JSON.stringify(profile))
   const unit = heap ? 'bytes per request' : 'µs per request'
-  console.log(report(heap ? bytesOf(profile) : timesOf(profile), unit, 2 * requests))
+  console.log(report(heap ? bytesOf(profile) : timesOf(profile), unit, requests))
   console.log(`\nChrome's DevTools opens ${file}`)
 }
 

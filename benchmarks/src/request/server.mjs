@@ -4,13 +4,16 @@ import { sides } from './sides/index.mjs'
 
 // The server of one side, in a process of its own. The runner asks it by IPC for its CPU time and memory.
 
-const [name, url, file, counting] = process.argv.slice(2)
+const [name, given] = process.argv.slice(2)
+/** @type {{ url: string, file: string, synchronous: 'full' | 'normal', ui: boolean, counting?: boolean }} */
+const { counting, ...place } = JSON.parse(given)
 const { drivers = async () => [(await import('libsql')).default] } = sides[name]
-const counts = counting === 'counting' ? countStatements(await drivers()) : undefined
-const { port, close } = await sides[name].start({ url, file })
+const counts = counting ? countStatements(await drivers()) : undefined
+const { port, close } = await sides[name].start(place)
 const profiler = new Session()
 
 const answers = {
+  pid: () => process.pid,
   cpu: () => process.cpuUsage(),
   rss: () => process.memoryUsage.rss(),
   counts: () => ({ ...counts }),

@@ -1,4 +1,5 @@
 import { chat, connections } from './client.mjs'
+import { native } from './protocols.mjs'
 
 const clients = 16
 const sessions = 200
@@ -21,13 +22,14 @@ export const workloads = {
  *
  * @returns {Promise<Awaited<ReturnType<typeof chat>>[]>} in the order of the requests
  */
-export async function drive(port, prefix, { requests, sessions, clients: count = clients }) {
+export async function drive(port, prefix, { requests, sessions, clients: count = clients, protocol = native }) {
   const answers = []
   const agent = connections()
   const client = async (own) => {
     for (let n = 0, i = own; i < requests; n++, i = own + n * count) {
       const session = `${prefix}-${i % sessions}`
-      answers[i] = await chat(port, session, `${prefix.slice(0, 2)} question ${letters(i)}: what fits best?`, agent)
+      const question = `${prefix.slice(0, 2)} question ${letters(i)}: what fits best?`
+      answers[i] = await chat(port, session, question, { agent, protocol })
     }
   }
   await Promise.all(Array.from({ length: count }, (_, own) => client(own)))

@@ -2,11 +2,13 @@ import { fileURLToPath } from 'node:url'
 import { bytes } from './bytes.mjs'
 import { maps, pipes } from './chunks.mjs'
 import { crowd } from './crowd.mjs'
+import { earlyPage } from './early-page.mjs'
 import { flow } from './flow.mjs'
 import { hooks } from './hooks.mjs'
 import { idle } from './idle.mjs'
 import { layers } from './layers.mjs'
 import { long } from './long.mjs'
+import { longTurn } from './long-turn.mjs'
 import { saas } from './stack.mjs'
 import { turns } from './turns.mjs'
 
@@ -45,6 +47,8 @@ const reasons = {
   chunk:
     'A layer may return a promise, several chunks or none, and its error names it. A plain function does none of this.',
   pipe: 'A pipe can be stopped while it waits, and its error names the layer. A bare generator cannot.',
+  longTurn: 'A checkpoint before each step writes all messages of the turn so far.',
+  earlyPage: 'To find a page, the store reads the index entries of all turns after it.',
   crowd: 'All turns begin in the same millisecond, and each creates the objects of a turn. The loop creates an array.',
   bytes: 'A step has a context, events, a record and copies of its messages, which no layer can change afterwards.',
   stack:
@@ -140,6 +144,28 @@ export const rows = [
     title: 'turn 200 of a session against turn 1',
     unit: 'µs',
     sides: long,
+    kind: 'growth',
+    most: 1.2,
+    samples: 7,
+  },
+  {
+    id: 'long-turn',
+    reason: reasons.longTurn,
+    title: '1,000 tool steps in a file of SQLite against 100',
+    unit: 'µs',
+    sides: longTurn,
+    kind: 'growth',
+    most: 12,
+    warmups: 1,
+    warmth: 0,
+    samples: 3,
+  },
+  {
+    id: 'early-page',
+    reason: reasons.earlyPage,
+    title: 'the first page of 5,000 turns against the last, from a server',
+    unit: 'µs',
+    sides: earlyPage,
     kind: 'growth',
     most: 1.2,
     samples: 7,

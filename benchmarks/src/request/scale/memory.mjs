@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { start } from '../process.mjs'
 import { drive } from '../workloads.mjs'
 
-const idle = 10_000
-const streams = 1000
+const sessions = 10_000
+const openAtOnce = 1000
 
 /**
  * Measures the memory of a server with all layers on SQLite: of a session that had a turn and is idle, and of a stream whose model is in
@@ -13,8 +13,9 @@ const streams = 1000
  * @returns {Promise<Record<string, { count: number, rss: number, live: number }>>} bytes per each: growth of the resident set, and of
  *   live objects after a collection
  */
-export async function memoryOf({ url, folder, tell }) {
-  const server = await start('scale/server.mjs', ['sqlite', join(folder, 'memory'), url], ['--expose-gc'])
+export async function memoryOf({ url, folder, share, tell }) {
+  const [idle, streams] = [sessions * share, openAtOnce * share]
+  const server = await start('scale/server.mjs', ['sqlite', join(folder, 'memory'), url], { flags: ['--expose-gc'] })
   const port = server.first
   await drive(port, 'W1-warm', { requests: 2000, sessions: 200 })
   const found = {}

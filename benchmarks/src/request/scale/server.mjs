@@ -1,10 +1,13 @@
-import { sqlite } from '@allium/store-sqlite'
-import { layeredOn } from '../sides/allium.mjs'
+import { alliumOn } from '../sides/allium.mjs'
+import { packagesOf } from '../sides/checkout.mjs'
 
 // A server with all layers on SQLite or Postgres, in a separate process. The runner asks it by IPC for its CPU time and memory.
+// With a folder, its packages are those of an earlier checkout.
 
-const [kind, place, url] = process.argv.slice(2)
-const { port, close } = await layeredOn(await storeOf(), url)
+const [kind, place, url, folder] = process.argv.slice(2)
+const schema = folder === undefined ? 'now' : 'earlier'
+const load = folder === undefined ? (name) => import(name) : packagesOf(folder)
+const { port, close } = await alliumOn(await storeOf(), { url, layers: true, load })
 
 const answers = {
   cpu: () => process.cpuUsage(),
@@ -29,9 +32,8 @@ process.on('disconnect', () => process.exit())
 process.send({ value: port })
 
 async function storeOf() {
-  if (kind === 'sqlite') return sqlite(place)
-  const { postgres } = await import('@allium/store-postgres')
-  const store = postgres({ url: place })
+  if (kind === 'sqlite') return (await load('@allium/store-sqlite')).sqlite(place)
+  const store = (await load('@allium/store-postgres')).postgres({ url: place, schema })
   await store.ready()
   return store
 }

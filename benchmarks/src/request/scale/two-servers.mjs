@@ -1,6 +1,6 @@
 import { ownServer } from '../../../../packages/store-postgres/test/server.ts'
-import { median } from '../../timed.mjs'
 import { start } from '../process.mjs'
+import { earlier } from '../sides/index.mjs'
 import { drive } from '../workloads.mjs'
 import { postgresCpu } from './postgres-cpu.mjs'
 
@@ -9,35 +9,42 @@ const workloads = { W1: 1000, W3: 500 }
 
 /**
  * Measures two servers with all layers on one Postgres, with 2,000 sessions. Each server has half of the 16 clients, and the sessions
- * change servers from round to round.
+ * change servers from round to round. With `ALLIUM_BENCH_EARLIER`, two servers of the earlier version take turns with them, in a
+ * schema of their own.
  *
- * @returns {Promise<{ workload: string, perSecond: number, servers: number, postgres: number }[] | undefined>} medians: requests per
- *   second, and milliseconds of CPU per request; undefined without a Postgres for this machine
+ * @returns {Promise<{ workload: string, version: 'now' | 'earlier', samples: Sample[] }[] | undefined>} by round; undefined without a
+ *   Postgres for this machine
+ *
+ * @typedef {{ perSecond: number, servers: number, postgres: number }} Sample requests per second, and milliseconds of CPU per request
  */
-export async function twoServers({ rounds, url, tell }) {
-  const database = await ownServer()
-  if (database === undefined) return undefined
-  const servers = []
-  for (let i = 0; i < 2; i++) servers.push(await start('scale/server.mjs', ['postgres', database.url, url]))
-  const samples = Object.keys(workloads).map((workload) => ({ workload, found: [] }))
+export async function twoServers({ rounds, share, url, tell }) {
+  const postgres = await ownServer()
+  if (postgres === undefined) return undefined
+  const pairs = { now: await pairOf([postgres.url, url]) }
+  if (earlier !== undefined) pairs.earlier = await pairOf([postgres.url, url, earlier])
+  const found = Object.keys(workloads).flatMap((workload) =>
+    Object.keys(pairs).map((version) => ({ workload, version, samples: [] })),
+  )
   for (let round = 0; round <= rounds; round++)
-    for (const { workload, found } of samples) {
-      tell(`round ${round} of ${rounds}: ${workload} on Postgres`)
-      const sample = await sampleOf({ servers, workload, round })
+    for (const { workload, version, samples } of found) {
+      tell(`round ${round} of ${rounds}: ${workload} on Postgres, ${version}`)
+      const sample = await sampleOf({ servers: pairs[version], workload, round, share })
       // The first round warms up.
-      if (round > 0) found.push(sample)
+      if (round > 0) samples.push(sample)
     }
-  for (const server of servers) await server.end()
-  await database.end()
-  const over = (found, key) => median(found.map((sample) => sample[key]))
-  return samples.map(({ workload, found }) => ({
-    workload,
-    ...Object.fromEntries(['perSecond', 'servers', 'postgres'].map((key) => [key, over(found, key)])),
-  }))
+  for (const server of Object.values(pairs).flat()) await server.end()
+  await postgres.end()
+  return found
 }
 
-async function sampleOf({ servers, workload, round }) {
-  const requests = workloads[workload]
+async function pairOf(args) {
+  const servers = []
+  for (let i = 0; i < 2; i++) servers.push(await start('scale/server.mjs', ['postgres', ...args]))
+  return servers
+}
+
+async function sampleOf({ servers, workload, round, share }) {
+  const requests = 2 * Math.ceil((workloads[workload] * share) / 2)
   const [began, database, earlier] = [performance.now(), postgresCpu(), await cpuOf(servers)]
   await Promise.all(
     servers.map(({ first: port }, i) =>

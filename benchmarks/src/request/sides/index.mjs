@@ -1,47 +1,48 @@
+import { packagesOf } from './checkout.mjs'
 import { peers } from './peers.mjs'
 
-const own = {
+const alliumSides = {
+  plain: { title: 'Allium: server and store, no layers', side: {} },
+  layers: { title: 'Allium with budget, rate limit, PII, retry, usage, compaction', side: { layers: true } },
+  encrypted: { title: 'the same, encrypted', side: { layers: true, encrypted: true } },
+  durable: { title: 'the same, encrypted and durable', side: { layers: true, encrypted: true, durable: true } },
+}
+
+/** A built checkout of an earlier version: its sides of Allium run next to these. */
+export const earlier = process.env.ALLIUM_BENCH_EARLIER
+
+/**
+ * The sides by name, in the order of the table. Each loads its code when it starts. A side without a page has no UI stream.
+ *
+ * @type {Record<string, { title: string, start: (place: object) => Promise<object>, workloads?: string[], drivers?: () => Promise<object[]>, page?: boolean }>}
+ */
+export const sides = {
   bare: {
     title: 'bare Hono handler, one row',
     start: async (place) => (await import('./bare.mjs')).bare(place),
     workloads: ['W1', 'W2', 'W5'],
+    page: false,
   },
   hand: {
     title: 'by hand: Hono, SQLite, history, SSE',
     start: async (place) => (await import('./by-hand.mjs')).byHand(place),
   },
-  plain: {
-    title: 'Allium: server and store, no layers',
-    start: async (place) => (await import('./allium.mjs')).plain(place),
-  },
-  layers: {
-    title: 'Allium with budget, rate limit, PII, retry, usage, compaction',
-    start: async (place) => (await import('./allium.mjs')).layered(place),
-  },
-  encrypted: {
-    title: 'the same, encrypted',
-    start: async (place) => (await import('./allium.mjs')).encrypted(place),
-  },
-  durable: {
-    title: 'the same, encrypted and durable',
-    start: async (place) => (await import('./allium.mjs')).durableLayered(place),
-  },
+  ...alliumOf({}),
+  ...peers,
+  ...(earlier !== undefined && alliumOf({ prefix: 'earlier', load: packagesOf(earlier) })),
 }
-
-/** A built checkout of an earlier version: its sides of Allium run next to these. */
-const earlier = process.env.ALLIUM_BENCH_EARLIER
-
-/** The sides by name, in the order of the table. Each loads its code when it starts. */
-export const sides = { ...own, ...peers, ...(earlier !== undefined && earlierSides(earlier)) }
 
 /** The names of the sides that run unless the command names others. */
 export const defaultNames = Object.keys(sides).filter((name) => !(name in peers))
 
-function earlierSides(folder) {
-  const exports = { plain: 'plain', layers: 'layered', encrypted: 'encrypted', durable: 'durableLayered' }
-  const entries = Object.entries(exports).map(([name, key]) => {
-    const start = async (place) => (await import(`${folder}/benchmarks/src/request/sides/allium.mjs`))[key](place)
-    return [`earlier-${name}`, { title: `earlier: ${own[name].title}`, start }]
-  })
+function alliumOf({ prefix, load }) {
+  const entries = Object.entries(alliumSides).map(([name, { title, side }]) => [
+    prefix === undefined ? name : `${prefix}-${name}`,
+    {
+      title: prefix === undefined ? title : `${prefix}: ${title}`,
+      start: async (place) => (await import('./allium.mjs')).allium({ ...side, load }, place),
+      ...(load !== undefined && { drivers: async () => [(await load('libsql')).default] }),
+    },
+  ])
   return Object.fromEntries(entries)
 }

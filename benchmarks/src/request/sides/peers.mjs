@@ -8,6 +8,7 @@ const files = {
 export const peers = Object.fromEntries(
   Object.entries(files).map(([name, title]) => {
     const start = async (place) => (await import(`../../../peers/src/${name}.mjs`)).start(place)
-    return [name, { title, start, drivers: async () => (await import('../../../peers/src/drivers.mjs')).drivers }]
+    const page = name === 'ai-sdk'
+    return [name, { title, page, start, drivers: async () => (await import('../../../peers/src/drivers.mjs')).drivers }]
   }),
 )

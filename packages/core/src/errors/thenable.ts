@@ -8,8 +8,7 @@ export function watch(
   onValue: (value: unknown) => void,
   onError: (error: unknown) => void,
 ): void {
-  if (thenable instanceof Promise) void thenable.then(onValue, onError)
-  else void Promise.resolve(thenable).then(onValue, onError)
+  void Promise.resolve(thenable).then(onValue, onError)
 }
 
 /** Prevents an unhandled rejection from ending the process. The promise still rejects for callers that await it. */

@@ -139,8 +139,7 @@ function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[])
       callId,
       name,
       args,
-      ...(providerExecuted === true && { providerExecuted }),
-      ...(approvalRequest !== undefined && { approvalRequest }),
+      ...ofProvider({ providerExecuted, approvalRequest }),
     })
     if (providerExecuted === true)
       content.push(...before.filter((part) => part.type === 'tool-result' && part.callId === callId))
@@ -148,6 +147,18 @@ function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[])
   const only = content.length === 1 ? content[0] : undefined
   const plain = content.length === 0 || (only?.type === 'text' && only.providerMetadata === undefined)
   return { ...message, role: 'assistant', content: plain ? text : content }
+}
+
+type OfProvider = Pick<ToolCallPart, 'providerExecuted' | 'approvalRequest' | 'providerMetadata'>
+
+/** Returns the fields of a call that only some providers set. */
+export function ofProvider(call: { [K in keyof OfProvider]: OfProvider[K] | undefined }): OfProvider {
+  const { providerExecuted, approvalRequest, providerMetadata } = call
+  const fields: OfProvider = {}
+  if (providerExecuted === true) fields.providerExecuted = true
+  if (approvalRequest !== undefined) fields.approvalRequest = approvalRequest
+  if (providerMetadata !== undefined) fields.providerMetadata = providerMetadata
+  return fields
 }
 
 function hasCalls({ content }: Message, toolCalls: readonly ToolCall[]): boolean {

@@ -42,15 +42,11 @@ export class Assembly {
         return this.#toolInputs.extend(chunk)
       case 'tool-input-end':
         return this.#toolInputs.end(chunk)
-      case 'tool-result': {
-        const { id: _id, ...part } = chunk
-        this.#blocks.push({ part: providerResult(part), id: undefined })
-        return
-      }
+      case 'tool-result':
       case 'custom':
       case 'file': {
         const { id: _id, ...part } = chunk
-        this.#blocks.push({ part, id: undefined })
+        this.#blocks.push({ part: part.type === 'tool-result' ? providerResult(part) : part, id: undefined })
         return
       }
       case 'source':
@@ -117,17 +113,9 @@ export class Assembly {
     let next = 0
     const content = this.#blocks.map((block): Part => {
       if ('part' in block) return block.part
-      const { callId, name, args } = calls[next++] as ToolCall
-      const { providerExecuted, providerMetadata, approvalRequest } = block.input.start
-      return {
-        type: 'tool-call',
-        callId,
-        name,
-        args,
-        ...(providerExecuted === true && { providerExecuted }),
-        ...(approvalRequest !== undefined && { approvalRequest }),
-        ...(providerMetadata !== undefined && { providerMetadata }),
-      }
+      const { invalid: _, ...call } = calls[next++] as ToolCall
+      const { providerMetadata } = block.input.start
+      return { type: 'tool-call', ...call, ...(providerMetadata !== undefined && { providerMetadata }) }
     })
     return { role: 'assistant', content }
   }

@@ -1,7 +1,7 @@
 import { cloneJson } from '../messages/json.ts'
 import type { Message, Part } from '../messages/message.ts'
 import type { ContentChunk } from '../model/chunk.ts'
-import { type ModelResponse, responseMessage, sameCall, type ToolCall } from '../model/response.ts'
+import { type ModelResponse, ofProvider, responseMessage, sameCall, type ToolCall } from '../model/response.ts'
 import type { Assembly } from './assembly.ts'
 
 /** The content streamed so far at one place of the onion. It is a copy, so layers cannot change it. */
@@ -92,18 +92,11 @@ export function wholeResponse(response: ModelResponse): ContentChunk[] {
 }
 
 function callChunks(
-  { callId, name, args, providerExecuted, approvalRequest }: ToolCall,
-  { providerMetadata }: { providerMetadata?: ContentChunk['providerMetadata'] } = {},
+  { callId, name, args, ...call }: ToolCall,
+  { providerMetadata }: Pick<ContentChunk, 'providerMetadata'> = {},
 ): ContentChunk[] {
   return [
-    {
-      type: 'tool-input-start',
-      callId,
-      name,
-      ...(providerExecuted === true && { providerExecuted }),
-      ...(approvalRequest !== undefined && { approvalRequest }),
-      ...(providerMetadata !== undefined && { providerMetadata }),
-    },
+    { type: 'tool-input-start', callId, name, ...ofProvider({ ...call, providerMetadata }) },
     { type: 'tool-input-delta', callId, delta: JSON.stringify(args) },
     { type: 'tool-input-end', callId },
   ]

@@ -75,11 +75,8 @@ export class ToolInputs {
 
 function toCall({ start, json }: ToolInput): ToolCall {
   const { callId, name, providerExecuted, approvalRequest } = start
-  const call: ToolCall = { callId, name, args: {} }
+  const call: ToolCall = { callId, name, args: {}, ...parseArgs(json) }
   if (approvalRequest !== undefined) call.approvalRequest = approvalRequest
   if (providerExecuted === true) call.providerExecuted = true
-  const parsed = parseArgs(json)
-  if ('invalid' in parsed) call.invalid = parsed.invalid
-  else call.args = parsed.args
   return call
 }

@@ -122,7 +122,7 @@ export class GracePeriod {
     const chains = lifecycle.open().map((root) => rejectAll(root, reason, root !== lifecycle.root))
     const hung = chains
       .flatMap((chain) => chain.slice(-1))
-      .filter(({ $inner }) => $inner === undefined || !isCore($inner))
+      .filter(({ $inner }) => $inner === undefined || $inner.$hook !== undefined)
     this.#outer = new Set(chains.flat().filter((layer) => !hung.includes(layer)))
     if (hung.length > 0) this.#warn(hung)
     if (this.#outer.size === 0) lifecycle.giveUp()
@@ -143,8 +143,4 @@ export class GracePeriod {
   #after(fn: () => void): Deadline {
     return this.#lifecycle.deadlines.add(this.#turn.session.agent.setup.gracePeriod, fn)
   }
-}
-
-function isCore({ $hook }: Attempt): boolean {
-  return $hook === undefined
 }

@@ -152,8 +152,7 @@ function emitEnd(turn: Turn, status: RunStatus, why: Why): RunEnd {
   turn.display?.flush()
   turn.hasEnded = true
   if (observers.events.has('turn:end')) observers.emit('turn:end', { ...full })
-  const pending = status === 'suspended' ? { pending: session.pending } : undefined
-  void turn.events.push(pending === undefined ? event : { ...event, ...pending })
+  void turn.events.push(status === 'suspended' ? { ...event, pending: session.pending } : event)
   return full
 }
 

@@ -19,7 +19,8 @@ export async function runStep(turn: Turn, ctx: TurnView): Promise<'last' | 'paus
   turn.lifecycle.throwIfOver()
   const instructing = turn.instruct(ctx)
   if (instructing !== undefined) await turn.lifecycle.until(instructing)
-  turn.send({ type: 'step:start', ...turn.location })
+  const { sessionId, turnId, stepIndex } = turn.location
+  turn.send({ type: 'step:start', sessionId, turnId, stepIndex })
   const call = beginCall(turn)
   let response: ModelResponse
   let followed = false

@@ -8,15 +8,14 @@ import { prepare, type RequestedCall, type ToolCall } from './tool-call.ts'
 import type { Turn } from './turn.ts'
 
 /** A call of a step. */
-class StepCall {
-  runs = false
+interface StepCall {
+  readonly requested: RequestedCall
+  runs: boolean
   /** The arguments as records show them. Set when it has started. */
-  begun: Record<string, unknown> | undefined = undefined
-  record: ToolCallRecord | undefined = undefined
+  begun: Record<string, unknown> | undefined
+  record: ToolCallRecord | undefined
   /** Set if the requesting provider may run it, with the seal that proves it. */
-  permit: { readonly seal: string | undefined } | undefined = undefined
-
-  constructor(readonly requested: RequestedCall) {}
+  permit: { readonly seal: string | undefined } | undefined
 }
 
 /** Runs the tool calls of a step, several at once, and adds their results to the history in the order of the calls. */
@@ -27,7 +26,8 @@ export class ToolStep {
 
   constructor(turn: Turn, calls: readonly RequestedCall[]) {
     this.#turn = turn
-    this.#calls = calls.map((requested) => new StepCall(requested))
+    const initial = { runs: false, begun: undefined, record: undefined, permit: undefined }
+    this.#calls = calls.map((requested) => ({ requested, ...initial }))
   }
 
   async run(): Promise<void> {
@@ -112,8 +112,9 @@ export class ToolStep {
   /** The tool is about to run. Events show the arguments of the first attempt, records those of the last. */
   #begins(step: StepCall, args: Record<string, unknown>): void {
     const { callId, name } = step.requested.call
+    const { sessionId, turnId, stepIndex } = this.#turn.location
     if (step.begun === undefined)
-      this.#turn.send({ type: 'tool:start', ...this.#turn.location, callId, name, args: cloneJson(args) })
+      this.#turn.send({ type: 'tool:start', sessionId, turnId, stepIndex, callId, name, args: cloneJson(args) })
     step.begun = cloneJson(args)
   }
 
@@ -127,8 +128,8 @@ export class ToolStep {
 
 /** Emits `tool:end`. The error goes only to observers. */
 function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
-  const { callId, status, isError = false, error, content: given } = result
-  const content = typeof given === 'string' ? given : resultText(given)
+  const { callId, status, isError = false, error } = result
+  const content = typeof result.content === 'string' ? result.content : resultText(result.content)
   const event: ToolEnd = { type: 'tool:end', ...turn.location, callId, name, status, content, isError }
   if (approval !== undefined) event.approval = approval
   void turn.events.push(event)

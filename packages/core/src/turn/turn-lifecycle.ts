@@ -72,8 +72,8 @@ export class TurnLifecycle {
   /** Runs a call inside the loop and returns its result, or a promise of it. */
   run(call: Call): unknown {
     const root = call.ring.create(call, undefined, 1, this.core?.$cancel ?? this.#cancel)
-    if (this.#openCalls === undefined) this.#openCalls = [root]
-    else this.#openCalls.push(root)
+    this.#openCalls ??= []
+    this.#openCalls.push(root)
     enter(root)
     return outcomeOf(root)
   }
