@@ -50,11 +50,15 @@ describe('new Agent() tells of mistakes', () => {
     ['an unknown option', { maxStep: 3 }, ['maxStep', 'Did you mean "maxSteps"?']],
     ['tools that are no list', { tools: { work: tool('work') } }, ['tools', 'list', 'tools: [work]']],
     ['a context that is no schema', { context: { user: z.string() } }, ['context', 'z.object({ user: … })']],
-    ['an embedding model', { model: { modelId: 'embed', doEmbed() {} } }, ['the embedding model "embed"']],
+    [
+      'an embedding model',
+      { model: { modelId: 'embed', doEmbed() {} } },
+      ['"embed" was given, which is no language model'],
+    ],
     [
       'an image model',
       { model: { modelId: 'draw', doGenerate() {} } },
-      ['image, speech or transcription model "draw"'],
+      ['"draw" was given, which is no language model'],
     ],
     ['a promise of a model', { model: Promise.resolve({}) }, ['a promise (await it first)']],
     ['a schema of zod 3', { principal: { _def: { typeName: 'ZodObject' }, parse() {} } }, ['zod 3', 'update zod']],

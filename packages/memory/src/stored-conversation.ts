@@ -9,7 +9,7 @@ import {
   type WrappedStep,
 } from '@allium/core'
 import { interruptedTurn } from '@allium/core/internal'
-import type { SessionStore, StoredSession } from '@allium/store'
+import type { Checkpoint, SessionStore, StoredSession } from '@allium/store'
 import { checkKnownTurn } from './known-turn.ts'
 
 const emptySession = { version: 0, history: [], rest: { state: {} } }
@@ -26,6 +26,8 @@ export class StoredConversation {
   #shared = false
   /** The run that the store rejected. Its data in the store is void, because the caller received the error. */
   #rejectedTurnId: string | undefined
+  /** How many calls and records the last checkpoint had. */
+  #stored = { calls: 0, records: 0 }
   #stopRenewing = () => {}
   /** A lease that is being released. The next run waits for it before it acquires its own. */
   #releasing: Promise<void> | undefined
@@ -145,10 +147,18 @@ export class StoredConversation {
   async aroundStep(step: WrappedStep, next: () => Promise<void>): Promise<void> {
     const lease = this.#lease
     if (lease !== undefined && !this.#shared) {
-      const { turn } = step
-      await this.#write(lease, () => this.#store.checkpoint(lease, this.#version, turn))
+      const checkpoint = this.#checkpointOf(step)
+      await this.#write(lease, () => this.#store.checkpoint(lease, this.#version, checkpoint))
     }
     await next()
+  }
+
+  /** Leaves out the calls and records of the checkpoint before, as the step leaves out its messages. They do not change. */
+  #checkpointOf({ unchanged, turn }: WrappedStep): Checkpoint {
+    const { calls = [], records = [] } = turn
+    const after = { messages: unchanged, calls: 0, records: 0, ...(unchanged > 0 && this.#stored) }
+    this.#stored = { calls: calls.length, records: records.length }
+    return { ...turn, after, calls: calls.slice(after.calls), records: records.slice(after.records) }
   }
 
   async #append(lease: Lease, turn: StoredTurn): Promise<void> {

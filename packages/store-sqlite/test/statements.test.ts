@@ -103,7 +103,7 @@ it('posts a settlement that can wait in the transaction of the next write', asyn
     await Promise.resolve()
     await Promise.all([posted, sessions.append(lease, 0, turn).then(() => order.push('stored'))])
   }
-  expect(await during(end)).toEqual([4, 1])
+  expect(await during(end)).toEqual([3, 1])
   expect(order).toEqual(['settled', 'stored'])
 })
 

@@ -1,4 +1,4 @@
-import type { Lease, Message, SessionKey, Snapshot, StoredRecord, StoredTurn, WrappedStep } from '@allium/core'
+import type { Lease, Message, SessionKey, Snapshot, StoredRecord, StoredTurn } from '@allium/core'
 import type { StoredStatus } from '@allium/core/internal'
 
 /** A stored session. */
@@ -19,7 +19,7 @@ export type Acquired = { lease: Lease; heldUntil?: undefined } | { lease?: undef
  * A run in progress, as a checkpoint. If `after` has messages, the first messages, calls and records of the checkpoint before stay, as many
  * as it says, and the run has only those that come after them. Its other fields are those of the whole run.
  */
-export type Checkpoint = StoredTurn & Partial<Pick<WrappedStep['turn'], 'after'>>
+export type Checkpoint = StoredTurn & { readonly after?: Readonly<Record<'messages' | 'calls' | 'records', number>> }
 
 /** The lookup key of a run. */
 export type FindBy = { turnId: string } | { idempotencyKey: string } | { version: number }

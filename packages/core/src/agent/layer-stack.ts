@@ -114,5 +114,5 @@ export class LayerStack {
 }
 
 function notChecked(layers: readonly string[]): string {
-  return `The order of the layers is not checked, although ${layers.join(', ')} declare theirs: @allium/core has no rules for it. Use the Agent of "allium", or set orderCheck: 'off'.`
+  return `The order of ${layers.join(', ')} is not checked: @allium/core has no rules for it. Use the Agent of "allium", or set orderCheck: 'off'.`
 }

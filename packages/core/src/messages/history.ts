@@ -15,8 +15,8 @@ export class History {
   readonly items: Message[] = []
   /** Index of the first message that was added or changed since `watch()`. */
   changedFrom = 0
-  /** What there was when the last step of the run began. Its messages have not changed since. */
-  lastStep: Record<'messages' | 'calls' | 'records', number> | undefined
+  /** Index of the first message that was added or changed since the last step of the run began. */
+  unchangedTo = 0
   /** Whether a call that the provider ran may lack its result, which can arrive with a later answer of the turn. */
   mayAwait = false
   /** Whether it came from outside this session, for example from a store. */
@@ -82,11 +82,11 @@ export class History {
   /** Starts to track changes from here on. */
   watch(): void {
     this.changedFrom = this.items.length
-    this.lastStep = undefined
+    this.unchangedTo = 0
   }
   changed(index: number): void {
     this.changedFrom = Math.min(this.changedFrom, index)
-    if (this.lastStep !== undefined) this.lastStep.messages = Math.min(this.lastStep.messages, index)
+    this.unchangedTo = Math.min(this.unchangedTo, index)
   }
 
   /** The history for layers and callers. A cached proxy, because a plain array could be rewritten. */

@@ -115,13 +115,12 @@ export function describeModel(value: unknown): string {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   const given = (isObject ? value : {}) as Record<string, unknown>
   if (typeof given.languageModel === 'function')
-    return 'a provider of the AI SDK was given: name a model of it, fromAiSdk(provider("…")) of @allium/providers'
-  if (typeof given.doEmbed === 'function')
-    return `the embedding model ${describe(given.modelId)} was given, which returns no text: pass a language model`
-  if (typeof given.doGenerate === 'function' && typeof given.doStream !== 'function')
-    return `the image, speech or transcription model ${describe(given.modelId)} was given: pass a language model`
-  if (typeof given.doStream !== 'function') return `${describe(value)} was given`
-  return `the AI SDK model ${describe(given.modelId)} was given: make it one with fromAiSdk(model) of @allium/providers`
+    return 'a provider of the AI SDK was given: pass fromAiSdk(provider("…")) of @allium/providers'
+  const id = describe(given.modelId)
+  if (typeof given.doStream === 'function')
+    return `the AI SDK model ${id} was given: pass fromAiSdk(model) of @allium/providers`
+  if (typeof (given.doEmbed ?? given.doGenerate) === 'function') return `${id} was given, which is no language model`
+  return `${describe(value)} was given`
 }
 
 /** Returns a model or a string unchanged, and adapts another library's model. Returns undefined for any other value. */

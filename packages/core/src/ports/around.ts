@@ -36,11 +36,10 @@ export interface WrappedStep {
   readonly index: number
   /** Whether it is the rest of a suspended step: the calls that were decided. */
   readonly resumed: boolean
-  /**
-   * The run as it is now, with the status `running`. Each read takes a new snapshot. Its messages, calls and records are those after the
-   * first `after` ones, which are the same as at the step before.
-   */
-  readonly turn: StoredTurn & { readonly after: Readonly<Record<'messages' | 'calls' | 'records', number>> }
+  /** How many of the run's messages are the same as at the step before. */
+  readonly unchanged: number
+  /** The run as it is now, with the status `running`, without its first `unchanged` messages. Each read takes a new snapshot. */
+  readonly turn: StoredTurn
 }
 
 /**

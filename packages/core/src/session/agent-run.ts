@@ -110,7 +110,7 @@ async function* textOf(run: AsyncIterable<StreamEvent | LayerEvent>): AsyncGener
     else if (event.type === 'model:reset' && shown)
       throw new AlliumError(
         'stream.reset',
-        "A new attempt of the model call takes back text that was streamed. Read the run's events, which tell with \"model:reset\", or set model.retry({ afterOutput: 'fail' }).",
+        "A new attempt takes back text that was streamed. Read the run's events (\"model:reset\"), or set model.retry({ afterOutput: 'fail' }).",
       )
   }
 }

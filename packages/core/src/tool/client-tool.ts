@@ -89,7 +89,7 @@ const anything: StandardSchemaV1 = {
 }
 
 const notChecked =
-  'Arguments of client tools are not checked, because clients write the schemas. Give the agent `untrustedSchema` of @allium/shared/json-schema.'
+  'Arguments of client tools are not checked. Give the agent `untrustedSchema` of @allium/shared/json-schema.'
 
 /** The warning for a schema with parts that are not checked. */
 export function partlyChecked(which: string, unchecked: readonly string[]): string {

@@ -25,7 +25,7 @@ export class TurnAttempt extends AttemptInTurn<Turn> implements TurnContext {
   onInput(fn: OnInput): void {
     if (this.$isLate('onInput')) return
     if (this.$inner !== undefined || this.$hook === undefined)
-      throw layerError(this, 'layer.late_transform', 'called ctx.onInput() late. Call it in turn(), before next().')
+      throw layerError(this, 'layer.late_transform', 'called ctx.onInput() late. Do it in turn(), before next().')
     this.$turn.inputs ??= []
     this.$turn.inputs.push({ fn, layer: this })
   }

@@ -174,14 +174,14 @@ async function throughLayers(message: Message, steps: readonly InputStep[]): Pro
 }
 
 /** Returns an error if a layer reads the input but would not see this message: the layer may be a guard. */
-function unguarded({ view, inputs = [], turnId }: SteeringHost): AlliumError | undefined {
+function unguarded({ view, inputs = [] }: SteeringHost): AlliumError | undefined {
   const guarded = new Set<unknown>(inputs.map(({ layer }) => layer))
   const blind = [...(view.readers ?? [])].find((layer) => !guarded.has(layer))
   if (blind === undefined) return undefined
   const name = blind.$hook?.name
   return new AlliumError(
     'steer.unguarded',
-    `The layer "${name}" reads ctx.input before next(), so it would miss a message that is sent while the turn "${turnId}" runs. Use ctx.onInput(), or declare order: { is: ['observes'] }.`,
+    `The layer "${name}" reads ctx.input before next(), so it would miss a message of steer(). Use ctx.onInput(), or declare order: { is: ['observes'] }.`,
     { details: { layer: name } },
   )
 }

@@ -43,7 +43,7 @@ export function differences(recorded: Fingerprint, now: Fingerprint): { must: st
 export function diverged(step: string, what: readonly string[]): AlliumError {
   return new AlliumError(
     'journal.diverged',
-    `The step "${step}" differs from its recording: another ${what.join(', another ')}. Nothing was run. Put values that change between runs, such as times or random numbers, into ctx.once().`,
+    `The step "${step}" differs from its recording: another ${what.join(', another ')}. Nothing was run. Put values that change, such as times, into ctx.once().`,
     { details: { step, differs: what } },
   )
 }

@@ -4,7 +4,7 @@ import { around, type Layer } from '../onion/compose.ts'
 import type { WrappedStep } from '../ports/around.ts'
 import { beginCall, callEnded, callFailed } from './model-call.ts'
 import type { Steering } from './steering.ts'
-import { storedTurn, unchanged } from './stored-turn.ts'
+import { storedTurn, unchangedMessages } from './stored-turn.ts'
 import { requestedCalls } from './tool-call.ts'
 import { ToolStep } from './tool-step.ts'
 import type { Turn } from './turn.ts'
@@ -71,12 +71,13 @@ export function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<
   const { lifecycle, session, stepIndex: index } = turn
   const wrappers = session.registered.aroundStep
   if (wrappers === undefined) return step()
-  const after = unchanged(turn)
+  const unchanged = unchangedMessages(session)
   const wrapped: WrappedStep = {
     index,
     resumed,
+    unchanged,
     get turn() {
-      return Object.assign(storedTurn(turn, 'running', after), { after })
+      return storedTurn(turn, 'running', unchanged)
     },
   }
   let running: Promise<T> | undefined

@@ -1,22 +1,16 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { noUsage } from '../messages/usage.ts'
-import type { WrappedStep } from '../ports/around.ts'
 import type { StoredStatus, StoredTurn } from '../ports/session-store.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
 import { reasonOf, statusOf } from './run-result.ts'
 import type { Turn } from './turn.ts'
 
-type After = WrappedStep['turn']['after']
-
-const nothing: After = { messages: 0, calls: 0, records: 0 }
-
-/** Returns how much of a run is the same as at its last step, and tracks changes from now on. */
-export function unchanged({ session, records, toolCalls }: Turn): After {
+/** Returns how many messages of a run are the same as at its last step, and tracks changes from now on. */
+export function unchangedMessages(session: SessionScope): number {
   const { history } = session
-  const { messages, ...counts } = history.lastStep ?? nothing
-  history.lastStep = { messages: history.items.length, calls: toolCalls.length, records: records?.length ?? 0 }
-  const kept = messages - startOf(session)
-  return kept > 0 ? { messages: kept, ...counts } : nothing
+  const count = Math.max(0, history.unchangedTo - startOf(session))
+  history.unchangedTo = history.items.length
+  return count
 }
 
 /** Returns the index of the first message that the run changed or that is not stored. */
@@ -27,22 +21,20 @@ function startOf({ stored, history }: SessionScope): number {
 /**
  * Returns a run in the form that stores use: its changes to the history, and the session's state after it.
  *
- * @param after leaves out so many messages, calls and records
+ * @param after leaves out so many messages
  */
-export function storedTurn(turn: Turn, status: StoredStatus, after = nothing): StoredTurn {
+export function storedTurn(turn: Turn, status: StoredStatus, after = 0): StoredTurn {
   const { session, turnId, rootId, startedAt, usage, answer, options, records, toolCalls } = turn
   const from = startOf(session)
   const stored: StoredTurn = {
-    ...entryOf(session, status, from + after.messages, turnId),
+    ...entryOf(session, status, from + after, turnId),
     from,
     rootId,
     startedAt,
     usage: { ...usage },
     answer: answer.output,
-    records: (records ?? []).slice(after.records),
-    calls: toolCalls
-      .slice(after.calls)
-      .map(({ callId, name, args, result }) => ({ callId, name, args, status: result.status })),
+    records: [...(records ?? [])],
+    calls: toolCalls.map(({ callId, name, args, result }) => ({ callId, name, args, status: result.status })),
   }
   if (options.resume?.suspension !== undefined) stored.resumes = options.resume.suspension.turnId
   const [reason, code] = [storedReasonOf(turn), codeOf(turn)]
@@ -97,9 +89,8 @@ export function entryOf(session: SessionScope, status: StoredStatus, from: numbe
 function storedReasonOf(turn: Turn): string | undefined {
   const { end } = turn.lifecycle
   if (end === undefined || end.kind === 'blocked' || end.error instanceof AlliumError) return reasonOf(turn)
-  return (end.error as { name?: unknown } | undefined)?.name === undefined
-    ? undefined
-    : String((end.error as Error).name)
+  const name = (end.error as { name?: unknown } | undefined)?.name
+  return name === undefined ? undefined : String(name)
 }
 
 /** Returns the code of the error that ended the run. A failed run has one, whatever its error. */

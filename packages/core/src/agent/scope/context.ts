@@ -48,7 +48,7 @@ export class AgentAttempt<C extends AgentCall = AgentCall> extends Attempt<C> im
   registerTool(tool: AnyTool): void {
     this.$checkOpening()
     if (!this.$agent.opening)
-      throw layerError(this, 'tool.invalid', `registered "${tool.name}" late. Do it in an agent hook, before next().`)
+      throw layerError(this, 'tool.invalid', `registered "${tool.name}" late. Do it in agent(), before next().`)
     this.$agent.tools.add(tool)
   }
   provide<T>(capability: Capability<T>, value: T): void {

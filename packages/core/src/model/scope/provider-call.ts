@@ -146,14 +146,8 @@ class ProviderCall {
     const usage = { ...counted.usage }
     // Not a spread of the content: on Node 20, a copy that gets other keys takes 2 µs.
     const { text, toolCalls, message, reasoning } = assembly.content()
-    const response: ModelResponse = {
-      text,
-      toolCalls,
-      message,
-      finishReason: finish.reason,
-      usage,
-      model: this.#model.id,
-    }
+    const { id: model } = this.#model
+    const response: ModelResponse = { text, toolCalls, message, finishReason: finish.reason, usage, model }
     if (reasoning !== undefined) response.reasoning = reasoning
     addFinish(response, finish)
     return response

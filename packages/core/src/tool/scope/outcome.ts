@@ -31,15 +31,12 @@ type Lost = Parameters<NonNullable<PlainRules['lost']>>
  */
 function onLost({ $call: { name }, $turn: turn }: ToolAttempt, ...[what, keys, isWhole]: Lost): void {
   const place = keys.length === 0 ? '' : ` at "${keys.join('.')}"`
+  const message = (fate: string) =>
+    `The tool "${name}" returned ${what}${place}, ${fate} Return plain data or a string.`
   if (isWhole)
-    throw new AlliumError(
-      'tool.invalid',
-      `The tool "${name}" returned ${what}${place}, of which the model would get nothing. Await it or read it, and return plain data or a string.`,
-    )
-  turn.session.agent.warnOnce(
-    `lost ${what} ${name}`,
-    `The tool "${name}" returned ${what}${place}, which JSON cannot represent, so the model gets something else. Return plain data or a string.`,
-  )
+    throw new AlliumError('tool.invalid', message('of which the model would get nothing. Await it or read it.'))
+  const changed = 'which JSON cannot represent, so the model gets something else.'
+  turn.session.agent.warnOnce(`lost ${what} ${name}`, message(changed))
 }
 
 /**
