@@ -2,7 +2,7 @@ import { defineMiddleware } from '@allium/core'
 import { aroundRun, aroundStep, isAnonymous, provideTurns } from '@allium/core/context'
 import { heldLease } from '@allium/core/internal'
 import type { SessionStore } from '@allium/store'
-import { StoredConversation } from './stored-conversation.ts'
+import type { StoredConversation } from './stored-conversation.ts'
 
 export interface SessionStorageOptions {
   readonly store: SessionStore
@@ -24,7 +24,7 @@ export function sessionStorage(options: SessionStorageOptions) {
     provides: [heldLease],
     async session(ctx, next) {
       if (isAnonymous(ctx) && !anonymous) return next()
-      const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, lease, ctx)
+      const conversation = conversations.get(ctx.history) ?? (await newConversation(store, lease, ctx))
       await conversation.load(ctx)
       aroundRun(ctx, (run, startRun) => conversation.aroundRun(run, startRun))
       aroundStep(ctx, (step, runStep) => conversation.aroundStep(step, runStep))
@@ -34,4 +34,14 @@ export function sessionStorage(options: SessionStorageOptions) {
       await next()
     },
   })
+}
+
+let Loaded: typeof StoredConversation | undefined
+
+/** Loaded with the first session that is stored: programs without a store do not need it. */
+async function newConversation(
+  ...given: ConstructorParameters<typeof StoredConversation>
+): Promise<StoredConversation> {
+  Loaded ??= (await import('@allium/memory/stored-conversation')).StoredConversation
+  return new Loaded(...given)
 }

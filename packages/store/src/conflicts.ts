@@ -39,7 +39,7 @@ export function turnIdTaken({ sessionId }: SessionKey, turnId: string): AlliumEr
 export function checkpointMissing({ sessionId }: SessionKey, turnId: string): AlliumError {
   return new AlliumError(
     'store.conflict',
-    `The session "${sessionId}" has no checkpoint that the turn "${turnId}" continues. Store all of its messages, without "after".`,
+    `The session "${sessionId}" has no checkpoint that the turn "${turnId}" continues. Store all of its messages.`,
   )
 }
 

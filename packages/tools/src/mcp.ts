@@ -1,6 +1,6 @@
 import { defineMiddleware, type ToolResult, type TypedMiddleware } from '@allium/core'
 import { approvalRequestOf } from '@allium/core/context'
-import type { Attached } from './mcp/attach.ts'
+import { type Attached, attach } from './mcp/attach.ts'
 import { type McpOptions, mcpOptions } from './mcp/options.ts'
 
 export type { McpReconnectOptions } from './mcp/connection.ts'
@@ -40,7 +40,6 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
     // Outer layers see `structuredContent` as the value.
     innermost: true,
     async agent(ctx, next) {
-      const { attach } = await import('./mcp/attach.ts')
       const server = await attach(ctx, options)
       attached.add(server)
       try {

@@ -1,5 +1,5 @@
 import type { FinishReason, PendingCall, Usage } from '@allium/core'
-import { errorBody } from '../http/error-body.ts'
+import { errorBody } from '../http/error-formats.ts'
 import type { Problem } from '../http/problem.ts'
 import type { Frame } from '../http/sse.ts'
 import type { FrameWriter } from '../response/stream.ts'

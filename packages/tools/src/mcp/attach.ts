@@ -1,11 +1,12 @@
-import { type AgentContext, type AnyTool, type Logger, messageOf, type ToolDef } from '@allium/core'
+import { type AgentContext, type AnyTool, delegate, type Logger, messageOf, type ToolDef } from '@allium/core'
+import { modelOf } from '@allium/core/internal'
 import type { Tool } from '@modelcontextprotocol/client'
 import { Connection } from './connection.ts'
 import { Dialogues } from './dialogues.ts'
 import type { LinkSetup } from './link-setup.ts'
 import type { McpOptions } from './options.ts'
 import { PerPrincipal } from './per-principal.ts'
-import { type McpSamplingOptions, Sampling } from './sampling.ts'
+import type { McpSamplingOptions, Sampling } from './sampling.ts'
 import { Secrets } from './secrets.ts'
 import { isHttp, type McpPrincipalServer, type McpServer } from './server.ts'
 import { ToolLists } from './tool-lists.ts'
@@ -23,7 +24,7 @@ export interface Attached {
 export async function attach(ctx: AgentContext, options: McpOptions): Promise<Attached> {
   const { logger } = ctx
   const toolbox = new Toolbox(toolboxOptions(options), logger)
-  const dialogues = dialoguesOf(options, ctx)
+  const dialogues = await dialoguesOf(options, ctx)
   const setup = setupOf(options, ctx)
   const onTools = toolbox.update.bind(toolbox)
   const users = isPerPrincipal(options) ? options : undefined
@@ -62,11 +63,11 @@ function setupOf(
   return { ...given, secrets: new Secrets(options), lists: new ToolLists() }
 }
 
-function dialoguesOf(options: McpOptions, ctx: AgentContext): Dialogues {
+async function dialoguesOf(options: McpOptions, ctx: AgentContext): Promise<Dialogues> {
   const { name, elicitation, sampling = false } = options
   const { expiresIn = 600_000 } = typeof elicitation === 'object' ? elicitation : {}
   const { canElicit } = allowedOf(options)
-  return new Dialogues(name, { expiresIn, canElicit }, ctx, samplingOf(name, sampling, ctx.logger))
+  return new Dialogues(name, { expiresIn, canElicit }, ctx, await samplingOf(name, sampling, ctx.logger))
 }
 
 function allowedOf({ elicitation = true, sampling = false }: McpOptions) {
@@ -84,8 +85,11 @@ function registers(ctx: AgentContext, tool: AnyTool, toolbox: Toolbox): boolean 
   }
 }
 
-function samplingOf(name: string, given: boolean | McpSamplingOptions, logger: Logger): Sampling | undefined {
-  return given === false ? undefined : new Sampling(name, given === true ? {} : given, logger)
+/** Loaded only where it is allowed. It gets functions of core from here, because a bundler loads with every program what two parts share. */
+async function samplingOf(name: string, given: boolean | McpSamplingOptions, logger: Logger) {
+  if (given === false) return undefined
+  const loaded: { Sampling: typeof Sampling } = await import('./sampling.ts')
+  return new loaded.Sampling(name, given === true ? {} : given, logger, { delegate, modelOf })
 }
 
 function isPerPrincipal(server: McpServer): server is McpPrincipalServer {

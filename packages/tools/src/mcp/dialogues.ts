@@ -4,7 +4,7 @@ import { digestOf } from '@allium/core/internal'
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { Dialogue } from './dialogue.ts'
 import { type Answers, isInputNeeded, type Question } from './question.ts'
-import type { Invocation, Outcome, Round, Rounds } from './rounds.ts'
+import { type Invocation, type Outcome, type Round, Rounds } from './rounds.ts'
 import type { Sampling } from './sampling.ts'
 import { optionalSchema, violation } from './schema.ts'
 
@@ -69,7 +69,7 @@ export class Dialogues {
     const answers = proposedAnswers as Answers // it fits the schema
     if (pendingQuestion.round !== undefined) {
       const { round } = pendingQuestion
-      return this.#afterRound(await (await this.#rounds()).answer(round, answers, call), ctx)
+      return this.#afterRound(await this.#rounds().answer(round, answers, call), ctx)
     }
     const answered: PendingQuestion['answered'] = [
       ...(pendingQuestion.answered ?? []),
@@ -107,7 +107,7 @@ export class Dialogues {
       const turn = await dialogue.next(ctx)
       if ('result' in turn) {
         const { result } = turn
-        return isInputNeeded(result) ? this.#afterRound(await (await this.#rounds()).run(result, call), ctx) : result
+        return isInputNeeded(result) ? this.#afterRound(await this.#rounds().run(result, call), ctx) : result
       }
       const digest = await digestOf(turn.question)
       const previousAnswer = answered.find(([question]) => question === digest)
@@ -117,9 +117,8 @@ export class Dialogues {
     }
   }
 
-  async #rounds(): Promise<Rounds> {
-    const loaded = await import('./rounds.ts')
-    return new loaded.Rounds(this.#name, this.#sampling, this.#canElicit)
+  #rounds(): Rounds {
+    return new Rounds(this.#name, this.#sampling, this.#canElicit)
   }
 
   /** Suspends a call with an open question. */

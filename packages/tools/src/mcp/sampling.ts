@@ -2,7 +2,7 @@ import {
   Agent,
   AlliumError,
   defineMiddleware,
-  delegate,
+  type delegate,
   type FinishReason,
   type Logger,
   type Message,
@@ -11,7 +11,7 @@ import {
   type Settings,
   type ToolExecution,
 } from '@allium/core'
-import { modelOf } from '@allium/core/internal'
+import type { modelOf } from '@allium/core/internal'
 import type { CreateMessageRequest, CreateMessageResult } from '@modelcontextprotocol/client'
 
 /** The limits on a server's use of the agent's model. */
@@ -22,6 +22,11 @@ export interface McpSamplingOptions {
   maxOutputTokens?: number | undefined
   /** The maximum number of answers in one tool call. @default 10 */
   perCall?: number | undefined
+}
+
+interface Core {
+  readonly delegate: typeof delegate
+  readonly modelOf: typeof modelOf
 }
 
 /** https://modelcontextprotocol.io/specification/2025-11-25/client/sampling */
@@ -36,12 +41,14 @@ export class Sampling {
   readonly #name: string
   readonly #options: McpSamplingOptions
   readonly #logger: Logger
+  readonly #core: Core
   #agent: Agent | undefined
 
-  constructor(name: string, options: McpSamplingOptions, logger: Logger) {
+  constructor(name: string, options: McpSamplingOptions, logger: Logger, core: Core) {
     this.#name = name
     this.#options = options
     this.#logger = logger
+    this.#core = core
   }
 
   /** @param nth the number of the request in its call, from 1 @throws the error that the server receives as a refusal */
@@ -51,7 +58,7 @@ export class Sampling {
     const input = params.messages.map((message) => this.#messageOf(message))
     if (input.at(-1)?.role !== 'user') throw this.#refusedError('its last message is not a user message')
     const recorder = responseRecorder(params)
-    const result = await delegate(ctx, this.#agentFor(ctx), input, {
+    const result = await this.#core.delegate(ctx, this.#agentFor(ctx), input, {
       settings: this.#settingsOf(params),
       use: [recorder.layer],
     })
@@ -62,7 +69,7 @@ export class Sampling {
 
   #agentFor(ctx: ToolExecution): Agent {
     const { model } = this.#options
-    const agentOptions = modelOf(ctx)
+    const agentOptions = this.#core.modelOf(ctx)
     this.#agent ??= new Agent({
       ...agentOptions,
       ...(model !== undefined && { model }),

@@ -1,7 +1,5 @@
-import { type Clock, delay } from '@allium/core'
 import type { CallToolResult, Client, RequestOptions } from '@modelcontextprotocol/client'
-import { readInput } from './input.ts'
-import type { Continuation, InputNeeded } from './question.ts'
+import type { Continuation } from './question.ts'
 import type { Sdk } from './sdk.ts'
 
 /** A task of a server, as both revisions describe it. */
@@ -21,12 +19,12 @@ export interface Task {
 export class Tasks {
   readonly #client: Client
   readonly #sdk: Sdk
-  readonly #clock: Clock
+  readonly #pause: (ms: number, signal: AbortSignal) => Promise<void>
 
-  constructor(client: Client, sdk: Sdk, clock: Clock) {
+  constructor(client: Client, sdk: Sdk, pause: (ms: number, signal: AbortSignal) => Promise<void>) {
     this.#client = client
     this.#sdk = sdk
-    this.#clock = clock
+    this.#pause = pause
   }
 
   /** Calls a tool that runs only as a task, in revision 2025-11-25. */
@@ -39,14 +37,14 @@ export class Tasks {
   }
 
   /** Waits for a task that the server made of a call by itself: https://modelcontextprotocol.io/extensions/tasks. */
-  async wait(task: Task, options: RequestOptions, answered = new Set<string>()): Promise<CallToolResult | InputNeeded> {
-    return this.#untilEnd<CallToolResult | InputNeeded>(task, options, async (now) => {
+  async wait(task: Task, options: RequestOptions, answered = new Set<string>()): Promise<Answer> {
+    return this.#untilEnd<Answer>(task, options, async (now) => {
       const { status, taskId, result, error, inputRequests = {} } = now
       if (status === 'completed') return this.#resultOf(result)
       if (status === 'failed') throw new this.#sdk.ProtocolError(error?.code ?? 0, error?.message ?? 'The task failed.')
       const open = Object.entries(inputRequests).filter(([key]) => !answered.has(key))
       if (status !== 'input_required' || open.length === 0) return undefined
-      return readInput({ inputRequests: Object.fromEntries(open), taskId }, this.#sdk)
+      return { resultType: status, inputRequests: Object.fromEntries(open), taskId }
     })
   }
 
@@ -68,7 +66,7 @@ export class Tasks {
         const ended = await end(task)
         if (ended !== undefined) return ended
         const { pollIntervalMs = 1_000, pollInterval = pollIntervalMs } = task
-        await delay(Math.min(Math.max(pollInterval, minInterval), maxInterval), this.#clock, signal)
+        await this.#pause(Math.min(Math.max(pollInterval, minInterval), maxInterval), signal)
       }
     } finally {
       signal.removeEventListener('abort', cancel)
@@ -89,6 +87,9 @@ export class Tasks {
     throw new this.#sdk.SdkError(this.#sdk.SdkErrorCode.InvalidResult, 'The result of a task is no result of a tool.')
   }
 }
+
+/** A result, or what the server asks for as input, unread. */
+type Answer = CallToolResult | { readonly resultType: 'input_required'; readonly [key: string]: unknown }
 
 const anything = {
   '~standard': { version: 1, vendor: 'allium', validate: (value: unknown) => ({ value }) },

@@ -1,4 +1,6 @@
+import { delay } from '@allium/core'
 import type { CallToolResult, Client, RequestOptions, Tool } from '@modelcontextprotocol/client'
+import { readInput } from './input.ts'
 import type { LinkSetup } from './link-setup.ts'
 import { taskOf } from './messages.ts'
 import type { Continuation, InputNeeded } from './question.ts'
@@ -30,7 +32,10 @@ export class ToolCalls {
   ): Promise<CallToolResult | InputNeeded> {
     const trace = await traceMeta()
     const params = { name: tool.name, arguments: args, ...(trace && { _meta: trace }) }
-    if (this.#client.getProtocolEra() === 'modern') return this.#sendModern(tool, params, goOn, options)
+    if (this.#client.getProtocolEra() === 'modern') {
+      const result = await this.#sendModern(tool, params, goOn, options)
+      return result.resultType === 'input_required' ? readInput(result, this.#sdk) : (result as CallToolResult)
+    }
     if (!this.#runsAsTask(tool)) return this.#client.request({ method: 'tools/call', params }, options)
     return (await this.#tasks()).call(params, options)
   }
@@ -40,7 +45,7 @@ export class ToolCalls {
     params: { name: string; arguments: Record<string, unknown> },
     goOn: Continuation | undefined,
     options: RequestOptions,
-  ): Promise<CallToolResult | InputNeeded> {
+  ): ReturnType<Tasks['goOn']> {
     if (goOn?.taskId !== undefined) return (await this.#tasks()).goOn(goOn.taskId, goOn, options)
     const given = goOn && { inputResponses: goOn.inputResponses, ...withState(goOn) }
     const call = () =>
@@ -54,7 +59,6 @@ export class ToolCalls {
       await this.#listing.refresh()
       return call()
     })
-    if (result.resultType === 'input_required') return (await import('./input.ts')).readInput(result, this.#sdk)
     const task = taskOf(result)
     return task === undefined ? result : (await this.#tasks()).wait(task, options)
   }
@@ -70,9 +74,10 @@ export class ToolCalls {
     return execution?.taskSupport === 'required'
   }
 
+  /** Few servers have tasks. */
   async #tasks(): Promise<Tasks> {
     const loaded = await import('./tasks.ts')
-    return new loaded.Tasks(this.#client, this.#sdk, this.#setup.clock)
+    return new loaded.Tasks(this.#client, this.#sdk, (ms, signal) => delay(ms, this.#setup.clock, signal))
   }
 }
 

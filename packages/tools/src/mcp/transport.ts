@@ -1,11 +1,9 @@
 import { AlliumError } from '@allium/core'
 import type { OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { withAuthorization } from './authorization.ts'
 import { authorizationFetch } from './authorization-fetch.ts'
-import { withBoundTokens } from './bound-tokens.ts'
 import { boundedResponse } from './bounded-response.ts'
-import { type Caller, Callers } from './callers.ts'
+import type { Caller } from './callers.ts'
 import type { LinkSetup } from './link-setup.ts'
 import { adaptMessages } from './messages.ts'
 import type { Sdk } from './sdk.ts'
@@ -65,6 +63,7 @@ async function httpRoute(
   sdk: Sdk,
 ): Promise<Route> {
   const fetch = customFetch ?? globalThis.fetch
+  const { Callers } = await import('./callers.ts')
   const callers = new Callers()
   const place = new URL(url)
   const withHeaders: typeof fetch = async (to, init) => {
@@ -81,7 +80,8 @@ async function httpRoute(
   const own = (typeof authProvider === 'function' ? await authProvider(owner()) : authProvider) as
     | OAuthClientProvider
     | undefined
-  const provider = own && withBoundTokens(own, () => logger.warn(unboundToken(name)))
+  const oauth = own && (await import('./oauth.ts'))
+  const provider = own && oauth?.withBoundTokens(own, () => logger.warn(unboundToken(name)))
   // Authorization requests go to other servers and receive none of the headers.
   const elsewhere = authorizationFetch({
     name,
@@ -92,7 +92,7 @@ async function httpRoute(
     logger,
   })
   const callerOf =
-    provider === undefined ? withHeaders : withAuthorization(withHeaders, { provider, place, fetch: elsewhere, sdk })
+    (provider && oauth?.withAuthorization(withHeaders, { provider, place, fetch: elsewhere, sdk })) ?? withHeaders
   const routedFetch: typeof fetch = (to, init) => (isMessage(init) ? callerOf(to, init) : elsewhere(to, init))
   // `withAuthorization` steps up. A second refusal is an error.
   const onInsufficientScope = 'throw' as const
