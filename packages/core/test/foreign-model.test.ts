@@ -4,7 +4,7 @@ import { failure, turn } from './kit.ts'
 
 /** A model of the AI SDK, by its shape. */
 const foreign = { specificationVersion: 'v3', modelId: 'gpt-5', doStream() {} } as unknown as Model
-const mend = { message: expect.stringContaining('"gpt-5" was given: make it one with fromAiSdk(model)') }
+const mend = { message: expect.stringContaining('"gpt-5" was given: pass fromAiSdk(model)') }
 
 describe('a model of the AI SDK in the place of a model is refused, and the message tells the way', () => {
   it('in the options of an agent', () => {
@@ -20,9 +20,7 @@ describe('a model of the AI SDK in the place of a model is refused, and the mess
     ['a function', Object.assign(() => foreign, { languageModel: () => foreign })],
     ['an object', { languageModel: () => foreign }],
   ])('as a provider that is %s', (_, provider) => {
-    const way = expect.stringContaining(
-      'a provider of the AI SDK was given: name a model of it, fromAiSdk(provider("…"))',
-    )
+    const way = expect.stringContaining('a provider of the AI SDK was given: pass fromAiSdk(provider("…"))')
     expect(() => new Agent({ model: provider as unknown as Model })).toThrow(expect.objectContaining({ message: way }))
   })
 

@@ -64,17 +64,17 @@ CREATE TRIGGER run_retried after update of status on runs when new.status = 'que
   insert into run_log (run, n, at, kind) values (new.n, (select coalesce(max(n), 0) + 1 from run_log where run = new.n), new.updated_at, 'retried');
 end;
 
-CREATE TRIGGER step_recorded after insert on steps begin
-  insert into run_log (run, n, at, kind, detail)
-    select n, (select coalesce(max(n), 0) + 1 from run_log where run = runs.n), new.at, 'step', new.id from runs where tenant = new.tenant and run = new.run;
-end;
-
 CREATE TRIGGER session_added after insert on sessions begin
   update counters set value = max(value, new.token) where name = 'token';
 end;
 
 CREATE TRIGGER session_taken after update of token on sessions begin
   update counters set value = max(value, new.token) where name = 'token';
+end;
+
+CREATE TRIGGER step_recorded after insert on steps begin
+  insert into run_log (run, n, at, kind, detail)
+    select n, (select coalesce(max(n), 0) + 1 from run_log where run = runs.n), new.at, 'step', new.id from runs where tenant = new.tenant and run = new.run;
 end;
 
 CREATE TRIGGER task_gone after update of task on runs when old.task is not null and new.task is null begin

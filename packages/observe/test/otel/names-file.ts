@@ -57,7 +57,7 @@ export interface MetricNames {
   readonly attributes: readonly AttributeKey[]
 }
 
-export interface EventNames {
+interface EventNames {
   readonly name: string
   readonly attributes: readonly AttributeKey[]
 }

@@ -26,7 +26,7 @@ export function errorBody({ status, code, message, field }: Pick<Problem, 'statu
 }
 
 /** Returns a problem for clients of Open Responses, which accept no null for `param`. */
-export function responseError(problem: Problem): object {
+function responseError(problem: Problem): object {
   return errorBody({ ...problem, field: problem.field ?? '' })
 }
 

@@ -115,6 +115,24 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
     'renews a hold that is reserved again, even after it expired',
   ],
   [
+    'never holds for less time',
+    (ledger) => {
+      const longest = new Map<string, number>()
+      return {
+        reserve: ({ ttl = 0, ...asked }) => {
+          longest.set(asked.id, Math.max(longest.get(asked.id) ?? 0, ttl))
+          return ledger.reserve({ ...asked, ttl: longest.get(asked.id) })
+        },
+      }
+    },
+    'shortens a hold that is reserved again for less time',
+  ],
+  [
+    'forgets what can wait',
+    () => ({ settleSoon: async () => {} }),
+    'counts a settlement that can wait at once, and posts it for other processes once it resolves',
+  ],
+  [
     'does not know whose a hold is',
     (ledger) => ({ reserve: ({ run: _, ...asked }) => ledger.reserve(asked) }),
     'finds the holds of a run, even expired ones, until they are settled',
