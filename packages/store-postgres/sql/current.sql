@@ -293,10 +293,10 @@ create table turn_parts (
   owner text not null,
   agent text not null,
   session text not null,
-  seq integer not null default '-1'::integer,
   n integer not null,
   count integer not null,
   body bytea not null,
+  seq integer not null default '-1'::integer,
   constraint turn_parts_pkey PRIMARY KEY (tenant, owner, agent, session, n),
   constraint turn_parts_tenant_owner_agent_session_seq_fkey FOREIGN KEY (tenant, owner, agent, session, seq) REFERENCES turns(tenant, owner, agent, session, seq) ON UPDATE CASCADE ON DELETE CASCADE
 );
@@ -1315,7 +1315,7 @@ begin
   if outcome_ <> 'stored' then return; end if;
 
   if _after > 0 then
-    insert into turn_parts (tenant, owner, agent, session, n, count, body)
+    insert into turn_parts
       select _tenant, _owner, _session_agent, _session, coalesce(p.n + 1, 0), _count, _messages
       from turns t left join lateral (
         select n, count from turn_parts where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session order by n desc limit 1
