@@ -7,8 +7,10 @@ import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { programFlags } from '../../../e2e/program-flags.ts'
 
-// The suite imports `globSync` of `fs`, which Node 20 does not have.
-const suite = resolve('e2e/runtimes/node_modules/@modelcontextprotocol/conformance/dist/index.js')
+// The suite needs a newer Node than this repository: it imports `globSync` of `fs`.
+const runtimes = resolve('e2e/runtimes/node_modules')
+const node = `${runtimes}/node22/bin/node`
+const suite = `${runtimes}/@modelcontextprotocol/conformance/dist/index.js`
 const client = fileURLToPath(new URL('./mcp/conformance-client.ts', import.meta.url))
 const flags = programFlags.map((flag) => flag.replace(/tsx$/, import.meta.resolve('tsx')))
 const command = [process.execPath, ...flags, client].join(' ')
@@ -34,7 +36,7 @@ async function run(...args: string[]): Promise<string> {
 
 async function node22(args: string[], cwd: string): Promise<string> {
   const env = { ...process.env, NODE_OPTIONS: '', NO_COLOR: '1' }
-  const ended = promisify(execFile)('npx', ['-y', 'node@22', suite, ...args], { cwd, env }).catch((error) => error)
+  const ended = promisify(execFile)(node, [suite, ...args], { cwd, env }).catch((error) => error)
   const { stdout, stderr } = (await ended) as { stdout: string; stderr: string }
   return stdout + stderr
 }
