@@ -38,7 +38,7 @@ describe('a classic mistake is named, with its mend:', () => {
     [
       'a provider of the AI SDK as the model',
       'agent.options',
-      /a provider of the AI SDK was given: name a model of it, fromAiSdk\(provider\("…"\)\)/,
+      /a provider of the AI SDK was given: pass fromAiSdk\(provider\("…"\)\)/,
     ],
     ['a plain object as a schema', 'tool.invalid', /"a" has as its schema an object.*write z\.object\(\{ a: … \}\)/],
     ['tools as a map', 'agent.options', /The option tools must be a list, not an object\. Write tools: \[add\]/],
