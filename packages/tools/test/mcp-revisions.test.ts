@@ -45,6 +45,21 @@ describe('The revision of a server', () => {
       code: 'mcp.unreachable',
     })
   })
+
+  test.each([400, 404, 405, 415, 422, 500, 501, 502])(
+    'is the old one if the question for it fails with %s',
+    async (status) => {
+      const { url } = await rawServer(({ method }, response) => {
+        if (method !== 'server/discover') return undefined
+        response.writeHead(status).end('Internal Server Error')
+        return true
+      })
+      expect(await agentWith(url, [{ toolCalls: [call('read')] }, 'Done.']).content()).toEqual(['read'])
+      await expect(agentWith(url, [], { revision: '2026-07-28' }).agent.init()).rejects.toMatchObject({
+        code: 'mcp.unreachable',
+      })
+    },
+  )
 })
 
 describe('A question of a server of 2026-07-28', () => {

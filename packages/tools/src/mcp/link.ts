@@ -42,6 +42,9 @@ export class Link {
       await link.#handshake(signal, known)
     } catch (cause) {
       await link.close()
+      // Some servers of an earlier revision fail when they are asked for theirs.
+      const isUnknown = setup.revision === undefined && (link.statusOf(cause) ?? 0) >= 500
+      if (isUnknown) return Link.to({ ...setup, revision: '2025-11-25' }, signal)
       throw link.unauthorizedError(cause) ?? link.tooLargeError(cause) ?? unreachable(setup, cause, stderrLines)
     }
     return link
