@@ -83,7 +83,7 @@ function project(name: string, own: TestProjectInlineConfiguration['test']): Tes
     test: {
       name,
       isolate: false,
-      setupFiles: [path('scripts/vitest/loaded-later.ts')],
+      setupFiles: ['loaded-later', 'imports-settled'].map((name) => path(`scripts/vitest/${name}.ts`)),
       // A test that hangs fails; one that is slow on a busy machine does not.
       testTimeout: 60_000,
       hookTimeout: 60_000,

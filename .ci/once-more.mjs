@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
-const most = 3
+const most = 20
 const [name] = process.argv.slice(2)
 const report = `.cache/${name}.json`
 const first = read(report)
@@ -24,6 +24,7 @@ function passesNow() {
   for (const file of failed) for (const test of failuresOf(file)) tell(file.name, test)
   const testResults = first.testResults.map((file) => ({
     ...file,
+    status: 'passed',
     assertionResults: file.assertionResults.map(passed),
   }))
   return restored({ testResults, numPassedTests: first.numPassedTests + first.numFailedTests, numFailedTests: 0 })
@@ -43,7 +44,12 @@ function tell(path, test) {
   const file = relative(process.cwd(), path)
   const isKnown = read('.ci/flaky.json')?.some((known) => known.file === file && known.title === test.fullName)
   const advice = isKnown ? '' : ' (unknown: mend it, or add it to .ci/flaky.json with its cause)'
-  console.log(`flaky: ${file}: ${test.fullName}${advice}\n${test.failureMessages.join('\n').slice(0, 1500)}`)
+  console.log(`flaky: ${file}: ${test.fullName}${advice}\n${messagesOf(test)}`)
+}
+
+/** The start of each message. */
+function messagesOf({ failureMessages }) {
+  return failureMessages.map((message) => message.slice(0, 1500)).join('\n')
 }
 
 /** The second run has written its own report over that of the whole suite. Returns whether the suite passes. */

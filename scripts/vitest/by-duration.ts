@@ -1,7 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take minutes come first, so that none of them runs alone at the end. */
-const first = /store-postgres\/test\/conformance|durable\/test\/chaos|site\/test|create\.e2e|inspector\.e2e/
+/** Files that take minutes come first, so that none of them runs alone at the end. Without their durations, Vitest takes the large ones first. */
+const first =
+  /store-postgres\/test\/(conformance|chaos)|tools\/test\/mcp-conformance|durable\/test\/(chaos|kills)|site\/test|create\.e2e|inspector\.e2e/
 
 /** Of planted bugs, most are found before these, which take seconds. */
 const last = /stream-properties|conformance|next-misuse|secret-split|explore/

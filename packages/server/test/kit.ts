@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Agent, type AgentOptions, type Logger, type Model, type ModelChunk, type ModelRequest } from '@allium/core'
+import { Agent, type AgentOptions, type Model, type ModelChunk, type ModelRequest } from '@allium/core'
 import { type DurableOptions, durable } from '@allium/durable'
 import { persist } from '@allium/memory'
 import { memoryStore, type SessionStore } from '@allium/store'
@@ -10,6 +10,7 @@ import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { onTestFinished } from 'vitest'
 import { type ServerOptions, server } from '../src/index.ts'
 import { serve } from '../src/node.ts'
+import { silent, tellAnswer } from './told.ts'
 
 /** Who asks says so in a header: `acme/ann`. */
 export const principal = (request: Request) => {
@@ -17,7 +18,7 @@ export const principal = (request: Request) => {
   return userId === undefined ? undefined : { tenantId, userId }
 }
 
-export const silent: Logger = { warn() {}, error() {} }
+export { silent }
 
 /** A server on a free port, until the test is over. */
 export async function listen(agent: Agent | Record<string, Agent>, options: Partial<ServerOptions> = {}) {
@@ -87,13 +88,14 @@ export interface Ask {
 }
 
 /** A request of Ann of Acme, unless somebody else asks. */
-export function ask(url: string, { as = 'acme/ann', headers = {}, body, method, signal }: Ask = {}): Promise<Response> {
-  return fetch(url, {
+export async function ask(url: string, { as = 'acme/ann', headers = {}, body, method, signal }: Ask = {}) {
+  const response = await fetch(url, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: { authorization: as, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),
   })
+  return tellAnswer(response)
 }
 
 export const asStream = { accept: 'text/event-stream' }
