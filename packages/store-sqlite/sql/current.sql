@@ -7,6 +7,11 @@ when not exists (
   insert or ignore into unheld_blobs values (old.tenant, old.owner, old.digest);
 end;
 
+CREATE TRIGGER events_appended after insert on events begin
+  update event_runs set epoch = new.epoch, seq = seq + new.count, touched_at = new.at, ended_at = iif(new.ends, new.at, null)
+  where run = new.run;
+end;
+
 CREATE TRIGGER events_gone after delete on event_runs begin
   delete from events where place between old.run << 32 and old.run << 32 | 4294967295;
   delete from event_signals where run = old.run;
@@ -159,7 +164,11 @@ CREATE TABLE events (
   place integer primary key,
   count integer not null,
   id text not null,
-  body blob not null
+  body blob not null,
+  run integer not null,
+  epoch real not null,
+  at integer not null,
+  ends integer not null
 ) strict;
 
 CREATE TABLE holds (
