@@ -69,6 +69,15 @@ CREATE TRIGGER run_retried after update of status on runs when new.status = 'que
   insert into run_log (run, n, at, kind) values (new.n, (select coalesce(max(n), 0) + 1 from run_log where run = new.n), new.updated_at, 'retried');
 end;
 
+CREATE TRIGGER run_stored after update of status on runs
+when old.status in ('queued', 'running') and not new.status in ('queued', 'running') and new.reason is null begin
+  update sessions set run = null where tenant = new.tenant and owner = new.owner and agent = new.session_agent
+    and id = new.session and run = new.run;
+  delete from steps where tenant = new.tenant and run = new.run;
+  delete from blob_holders
+    where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind in ('step') and holder = old.run;
+end;
+
 CREATE TRIGGER session_added after insert on sessions begin
   update counters set value = max(value, new.token) where name = 'token';
 end;

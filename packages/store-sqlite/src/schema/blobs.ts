@@ -1,4 +1,4 @@
-const deleteHolders = (holder: string, kinds: string, agent = 'old.agent') => `delete from blob_holders
+export const deleteHolders = (holder: string, kinds: string, agent = 'old.agent') => `delete from blob_holders
     where tenant = old.tenant and owner = old.owner and agent = ${agent} and session = old.session and kind in (${kinds}) and holder = ${holder};`
 
 /**
