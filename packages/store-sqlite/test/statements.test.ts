@@ -1,7 +1,7 @@
-import Libsql from 'libsql'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { sqlite } from '../src/index.ts'
 import { beforeStatementOfNext } from './before-statement.ts'
+import { counted } from './counted.ts'
 import { fileIn } from './files.ts'
 import { turn } from './stored-turn.ts'
 
@@ -11,38 +11,6 @@ const by = { tenant: 'acme', owner: 'ann', since: 0 }
 // The store also syncs a second after a write without a sync. On a busy machine that would count as well.
 beforeAll(() => void vi.useFakeTimers({ toFake: ['setTimeout'] }))
 afterAll(() => void vi.useRealTimers())
-
-/** A new store that counts its statements and transactions. */
-function counted() {
-  const counts = { statements: 0, commits: 0 }
-  let own: Libsql.Database | undefined
-  const { prepare } = Libsql.prototype
-  Libsql.prototype.prepare = function (this: Libsql.Database, sql: string) {
-    const statement = prepare.call(this, sql)
-    own ??= this
-    if (this !== own) return statement
-    for (const method of ['run', 'get', 'all'] as const) {
-      const original = statement[method] as (...values: unknown[]) => never
-      statement[method] = (...values: unknown[]) => {
-        counts.statements++
-        return original.apply(statement, values)
-      }
-    }
-    return statement
-  } as typeof prepare
-  onTestFinished(() => {
-    Libsql.prototype.prepare = prepare
-  })
-  onTestFinished(beforeStatementOfNext((sql) => (counts.commits += sql === 'commit' ? 1 : 0)))
-  const store = sqlite(fileIn())
-  onTestFinished(() => store.close())
-  const during = async (work: () => Promise<unknown>) => {
-    Object.assign(counts, { statements: 0, commits: 0 })
-    await work()
-    return [counts.statements, counts.commits]
-  }
-  return { store, during }
-}
 
 it('opens a run and listens to it with one statement', async () => {
   const { store, during } = counted()
