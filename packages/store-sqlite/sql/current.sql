@@ -52,12 +52,15 @@ CREATE TRIGGER run_ended after update of status on runs when not new.status in (
 end;
 
 CREATE TRIGGER run_gone after delete on runs begin
+  delete from steps where tenant = old.tenant and run = old.run;
+  delete from run_log where run = old.n;
   delete from blob_holders
     where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind in ('task', 'step') and holder = old.run;
 end;
 
-CREATE TRIGGER run_log_gone after delete on runs begin
-  delete from run_log where run = old.n;
+CREATE TRIGGER run_over after update of status on runs when old.status in ('queued', 'running') and not new.status in ('queued', 'running') begin
+  update sessions set run = null, held_until = iif(new.reason is null, held_until, 0), token = iif(new.reason is null, token, -token)
+    where tenant = new.tenant and owner = new.owner and agent = new.session_agent and id = new.session and run = new.run;
 end;
 
 CREATE TRIGGER run_reported after update of ended_at on event_runs when new.ended_at is not null begin
@@ -71,8 +74,6 @@ end;
 
 CREATE TRIGGER run_stored after update of status on runs
 when old.status in ('queued', 'running') and not new.status in ('queued', 'running') and new.reason is null begin
-  update sessions set run = null where tenant = new.tenant and owner = new.owner and agent = new.session_agent
-    and id = new.session and run = new.run;
   delete from steps where tenant = new.tenant and run = new.run;
   delete from blob_holders
     where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind in ('step') and holder = old.run;

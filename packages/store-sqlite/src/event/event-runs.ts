@@ -22,8 +22,9 @@ type ExpiryBounds = () => { ended: number; abandoned: number }
 const callsPerDeletion = 100
 const longestInterval = 60_000
 
-const isLive = '(ended_at is null and touched_at > ? or ended_at > ?)'
-const isNamed = 'tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?'
+const ofSession = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
+const isNamed = `${ofSession} and turn_id = ?5`
+const isLive = '(ended_at is null and touched_at > ?6 or ended_at > ?7)'
 
 /** A run without a token gets the newest one, unless there are erasures, which its writer may be older than. */
 const insertRun = `
@@ -33,9 +34,7 @@ const insertRun = `
 
 /** A run that takes an append: its key, whether it is live, and the epoch. */
 const takesAppend = `
-  tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4 and turn_id = ?5
-  and (ended_at is null and touched_at > ?6 or ended_at > ?7)
-  and epoch <= ?8 and (epoch < ?8 or ended_at is null) and (not ?9 or last_signal <= ?10)`
+  ${isNamed} and ${isLive} and epoch <= ?8 and (epoch < ?8 or ended_at is null) and (not ?9 or last_signal <= ?10)`
 
 /** A trigger counts the events of the run. */
 const insertBatch = `
@@ -139,9 +138,8 @@ export class EventRuns {
 
   latest(session: readonly string[]): LatestRun | undefined {
     const row = this.#db.get(
-      `select * from event_runs where tenant = ? and owner = ? and agent = ? and session = ?
-       and ${isLive} order by run desc limit 1`,
-      ...[...session, ...this.#liveParams()],
+      `select * from event_runs where ${ofSession} and ${isLive} order by run desc limit 1`,
+      ...[...session, null, ...this.#liveParams()],
     )
     if (row === undefined) return undefined
     const { turnId, seq, ended } = eventRunFromRow(row)

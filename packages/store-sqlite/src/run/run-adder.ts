@@ -3,7 +3,6 @@ import { type AddedRun, type AddOptions, fenced, type NewDurableRun } from '@all
 import {
   type Blobs,
   type BlobWrite,
-  checkKey,
   checkQueue,
   checkRunAt,
   idempotencyKeyReused,
@@ -144,7 +143,7 @@ export class RunAdder {
     const claim = lease === undefined ? ['queued', 0, 0, null] : ['running', 1, lease.token, worker ?? null]
     const row = this.#db.get(
       insertRun,
-      ...[...keyParams(checkKey(key)), run, agent, version, runAt, idempotencyKey],
+      ...[...keyParams(key), run, agent, version, runAt, idempotencyKey],
       ...[digests[0] ?? '', now, task, shape?.digest ?? null, key.agent, queue, priority, rank, ...claim],
     ) as Row
     if (shape?.body !== undefined && row.has_shape === 0) {

@@ -3,7 +3,7 @@ import { priorityStep } from '@allium/store-sql'
 import type { Database, Row, Value } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
 import { QueueRoom } from './queue-room.ts'
-import { agentNames, sessionJoin } from './run-rows.ts'
+import { agentNames, sessionIsFree, sessionJoin } from './run-rows.ts'
 
 /** Most runs that become due in one transaction. */
 const maxDue = 1000
@@ -11,7 +11,6 @@ const maxDue = 1000
 const extraTenants = 50
 
 const laneMatches = "r.agent = ? and r.version = ? and r.queue = ? and r.status = 'queued' and r.rank is not null"
-const sessionIsFree = '(s.run is null or s.run = r.run) and (s.held_until is null or s.boot <> ? or s.held_until <= ?)'
 
 /** Selects a run that waits in the lane of the parameters ?9 to ?11 and could start; ?6 is the boot and ?8 the time. */
 export const startable = `

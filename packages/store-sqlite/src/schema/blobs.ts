@@ -43,9 +43,6 @@ end;
 create trigger task_gone after update of task on runs when old.task is not null and new.task is null begin
   ${deleteHolders('old.run', "'task'", 'old.session_agent')}
 end;
-create trigger run_gone after delete on runs begin
-  ${deleteHolders('old.run', "'task', 'step'", 'old.session_agent')}
-end;
 create trigger events_gone after delete on event_runs begin
   delete from events where place between old.run << 32 and old.run << 32 | 4294967295;
   delete from event_signals where run = old.run;
