@@ -1,7 +1,7 @@
 import type { RunKey } from '@allium/store'
 import type { AppendOutcome, EventTable } from '@allium/store-sql'
 import type { StoreParts } from '../store-parts.ts'
-import type { AppendedHead, EventRunRow, EventRuns } from './event-runs.ts'
+import type { AppendedHead, EventRuns } from './event-runs.ts'
 
 type Batch = Parameters<EventTable['append']>[2]
 
@@ -48,8 +48,8 @@ export class EventAppender {
       if (token !== undefined) row = this.#runs.open(run, { ...opening, token })
     }
     if (row === undefined) return undefined
-    const appended = batch === undefined && !end ? headOf(row) : (this.#advance(request) as AppendedHead)
-    return { ...appended, opened: true }
+    const head = batch === undefined && !end ? row : (this.#advance(request) as AppendedHead)
+    return { ...head, opened: true }
   }
 
   /**
@@ -66,8 +66,4 @@ export class EventAppender {
     if (end) this.#runs.deleteExpired(now)
     return head
   }
-}
-
-function headOf({ seq, lastSignal, listener }: EventRunRow): AppendedHead {
-  return { seq, lastSignal, listener }
 }
