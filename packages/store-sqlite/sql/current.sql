@@ -7,6 +7,11 @@ when not exists (
   insert or ignore into unheld_blobs values (old.tenant, old.owner, old.digest);
 end;
 
+CREATE TRIGGER events_appended after insert on events begin
+  update event_runs set epoch = new.epoch, seq = seq + new.count, touched_at = new.at, ended_at = iif(new.ends, new.at, null)
+  where run = new.run;
+end;
+
 CREATE TRIGGER events_gone after delete on event_runs begin
   delete from events where place between old.run << 32 and old.run << 32 | 4294967295;
   delete from event_signals where run = old.run;
@@ -47,12 +52,15 @@ CREATE TRIGGER run_ended after update of status on runs when not new.status in (
 end;
 
 CREATE TRIGGER run_gone after delete on runs begin
+  delete from steps where tenant = old.tenant and run = old.run;
+  delete from run_log where run = old.n;
   delete from blob_holders
     where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind in ('task', 'step') and holder = old.run;
 end;
 
-CREATE TRIGGER run_log_gone after delete on runs begin
-  delete from run_log where run = old.n;
+CREATE TRIGGER run_over after update of status on runs when old.status in ('queued', 'running') and not new.status in ('queued', 'running') begin
+  update sessions set run = null, held_until = iif(new.reason is null, held_until, 0), token = iif(new.reason is null, token, -token)
+    where tenant = new.tenant and owner = new.owner and agent = new.session_agent and id = new.session and run = new.run;
 end;
 
 CREATE TRIGGER run_reported after update of ended_at on event_runs when new.ended_at is not null begin
@@ -62,6 +70,13 @@ end;
 
 CREATE TRIGGER run_retried after update of status on runs when new.status = 'queued' and not old.status in ('queued', 'running') begin
   insert into run_log (run, n, at, kind) values (new.n, (select coalesce(max(n), 0) + 1 from run_log where run = new.n), new.updated_at, 'retried');
+end;
+
+CREATE TRIGGER run_stored after update of status on runs
+when old.status in ('queued', 'running') and not new.status in ('queued', 'running') and new.reason is null begin
+  delete from steps where tenant = new.tenant and run = new.run;
+  delete from blob_holders
+    where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind in ('step') and holder = old.run;
 end;
 
 CREATE TRIGGER session_added after insert on sessions begin
@@ -159,7 +174,11 @@ CREATE TABLE events (
   place integer primary key,
   count integer not null,
   id text not null,
-  body blob not null
+  body blob not null,
+  run integer not null,
+  epoch real not null,
+  at integer not null,
+  ends integer not null
 ) strict;
 
 CREATE TABLE holds (

@@ -99,6 +99,7 @@ export class PiiGuard {
     return this.#run(ctx, async () => {
       const { args } = ctx
       const placeholders = await this.#placeholdersOf(ctx)
+      if (JSON.stringify(args)?.includes('[')) await this.#load(ctx, placeholders)
       const unknownNames = new Set<string>()
       const restored = mapStrings(args, (text) => {
         const value = placeholders.restore(text, this.#types, (name) => unknownNames.add(name))
@@ -134,6 +135,10 @@ export class PiiGuard {
     return this.#wait(ctx, () => this.#vaults.get(ctx))
   }
 
+  #load(ctx: Ctx, placeholders: Placeholders): Placeholders | Promise<Placeholders> {
+    return this.#wait(ctx, () => placeholders.load())
+  }
+
   #save(ctx: Ctx, placeholders: Placeholders): Promise<void> | undefined {
     return this.#wait(ctx, () => placeholders.save(writerOf(ctx)))
   }
@@ -146,17 +151,19 @@ export class PiiGuard {
 
   #filter(ctx: Ctx, placeholders: Placeholders, target: GuardTarget, isOwn = false): TextFilter {
     const { detectors } = this.#settings
-    const replace: TextFilter['replace'] = (found, isNumber) => {
+    const replace: TextFilter['replace'] = async (found, isNumber) => {
       const action = this.#actionFor(ctx, target, found)
       const { type, value } = found
       if (action === 'mask') return maskOf(type, value)
       if (action === 'hash') return hashOf(this.#settings.secretOf(ctx), type, value)
-      return action === undefined ? found.text : placeholders.placeholderFor(type, value, { isOwn, isNumber })
+      if (action === undefined) return found.text
+      await this.#load(ctx, placeholders)
+      return placeholders.placeholderFor(type, value, { isOwn, isNumber })
     }
     const filterText = (text: string, isNumber?: boolean) =>
       this.#cache.cleanText(text, (onPublic) =>
-        replaceIn(text, detectors, (found) => {
-          const replacement = replace(found, isNumber)
+        replaceIn(text, detectors, async (found) => {
+          const replacement = await replace(found, isNumber)
           if (replacement === found.text) onPublic()
           return replacement
         }),

@@ -12,7 +12,7 @@ type VaultContext = Pick<TurnView, 'find' | 'sessionKey'> & { readonly history: 
 export class PlaceholderVaults {
   readonly #layer: string
   readonly #vault: Vault | undefined
-  #cache: LRUCache<string, Placeholders | Promise<Placeholders>> | undefined
+  #cache: LRUCache<string, Placeholders> | undefined
 
   constructor(layer: string, vault: Vault | undefined) {
     this.#layer = layer
@@ -26,35 +26,25 @@ export class PlaceholderVaults {
 
   /**
    * Returns the placeholders of a session, shared by all callers; a promise while they are loaded. A new turn reads the vault again,
-   * because another process may have run the last one.
+   * because another process may have run the last one, but not before it needs a value.
    */
   get(ctx: VaultContext, { isNewTurn = false } = {}): Placeholders | Promise<Placeholders> {
     const key = this.#keyOf(ctx)
     // Created by the first session, because the cache allocates its memory at once.
     this.#cache ??= new LRUCache({ max: 10_000, ttl: 24 * 3_600_000, updateAgeOnGet: true })
-    const cache = this.#cache
     const vault = this.vaultFor(ctx)
-    const known = isNewTurn && vault !== undefined ? undefined : cache.get(key)
-    if (known === undefined) {
-      const opening = Placeholders.open(key, vault, ctx)
-      cache.set(key, opening)
-      opening.then(
-        (placeholders) => cache.peek(key) === opening && cache.set(key, placeholders),
-        () => cache.delete(key),
-      )
-      return opening
-    }
-    if (!isNewTurn) return known
-    return known instanceof Promise
-      ? known.then((placeholders) => placeholders.advancePast(ctx.history))
-      : known.advancePast(ctx.history)
+    const known = isNewTurn && vault !== undefined ? undefined : this.#cache.get(key)
+    if (known !== undefined && !isNewTurn) return known.opened()
+    const placeholders = known ?? new Placeholders(key, vault)
+    this.#cache.set(key, placeholders)
+    return placeholders.advancePast(ctx.history).opened()
   }
 
   /** Returns the placeholders of a session that no run here has opened. It only reads, so that a running run keeps its own. */
   async read(ctx: DisplayContext): Promise<Placeholders | undefined> {
     const key = this.#keyOf(ctx)
     const vault = this.vaultFor(ctx)
-    return vault === undefined ? this.#cache?.get(key) : Placeholders.open(key, vault)
+    return vault === undefined ? this.#cache?.get(key) : new Placeholders(key, vault).load()
   }
 
   #keyOf(ctx: Pick<VaultContext, 'sessionKey'>): string {
@@ -75,26 +65,36 @@ export class Placeholders {
   /** The number of values at the last save. */
   #savedSize = 0
   #saving: Promise<unknown> = Promise.resolve()
+  #loading: Promise<this> | undefined
+  #isLoaded = false
   /** The number of history messages whose placeholders are known. */
   #readMessages = 0
 
-  static async open(
-    key: string,
-    vault: Vault | undefined,
-    { history }: Pick<VaultContext, 'history'> = { history: [] },
-  ): Promise<Placeholders> {
-    const placeholders = new Placeholders(key, vault)
-    const { numbers = '', own = '', ...values } = (await vault?.load(key)) ?? {}
-    for (const [name, value] of Object.entries(values)) placeholders.#add(name, value)
-    for (const name of numbers.match(pattern) ?? []) placeholders.#numbers.add(name)
-    for (const name of own.match(pattern) ?? []) placeholders.#fromInput.add(name)
-    placeholders.#savedSize = placeholders.#size
-    return placeholders.advancePast(history)
-  }
-
-  private constructor(key: string, vault: Vault | undefined) {
+  constructor(key: string, vault: Vault | undefined) {
     this.#key = key
     this.#vault = vault
+  }
+
+  /** Loads the values if a text of the session names a placeholder. Other sessions wait for the first value. */
+  opened(): Placeholders | Promise<Placeholders> {
+    return this.#lastNumbers.size === 0 ? this : this.load()
+  }
+
+  /** Reads the vault once. Without a vault, or afterward, it returns at once. */
+  load(): Placeholders | Promise<Placeholders> {
+    if (this.#isLoaded || this.#vault === undefined) return this
+    this.#loading ??= this.#load(this.#vault).finally(() => (this.#loading = undefined))
+    return this.#loading
+  }
+
+  async #load(vault: Vault): Promise<this> {
+    const { numbers = '', own = '', ...values } = (await vault.load(this.#key)) ?? {}
+    for (const [name, value] of Object.entries(values)) this.#add(name, value)
+    for (const name of numbers.match(pattern) ?? []) this.#numbers.add(name)
+    for (const name of own.match(pattern) ?? []) this.#fromInput.add(name)
+    this.#savedSize = this.#size
+    this.#isLoaded = true
+    return this
   }
 
   /**
@@ -110,7 +110,7 @@ export class Placeholders {
     return this
   }
 
-  /** Returns the same placeholder for the same value: `[EMAIL_1]`. */
+  /** Returns the same placeholder for the same value: `[EMAIL_1]`. Load the values first. */
   placeholderFor(type: string, value: string, { isOwn: isFromInput = false, isNumber = false } = {}): string {
     const known = this.#placeholderNames.get(`${type}:${value}`)
     const name = known ?? `[${type.toUpperCase()}_${(this.#lastNumbers.get(type) ?? 0) + 1}]`

@@ -1,7 +1,7 @@
 import type { RunKey } from '@allium/store'
 import type { AppendOutcome, EventTable } from '@allium/store-sql'
 import type { StoreParts } from '../store-parts.ts'
-import type { EventRunRow, EventRuns } from './event-runs.ts'
+import type { AppendedHead, EventRuns } from './event-runs.ts'
 
 type Batch = Parameters<EventTable['append']>[2]
 
@@ -48,8 +48,8 @@ export class EventAppender {
       if (token !== undefined) row = this.#runs.open(run, { ...opening, token })
     }
     if (row === undefined) return undefined
-    const appended = batch === undefined && !end ? headOf(row) : (this.#advance(request) as AppendedHead)
-    return { ...appended, opened: true }
+    const head = batch === undefined && !end ? row : (this.#advance(request) as AppendedHead)
+    return { ...head, opened: true }
   }
 
   /**
@@ -58,22 +58,12 @@ export class EventAppender {
    * @param lastSignal the last signal that may be stored when the run ends
    */
   #advance({ run, epoch, batch, end, write }: AppendRequest, lastSignal = 0): AppendedHead | undefined {
-    const { db, clock, blobTable } = this.#parts
-    const [count, now] = [batch?.count ?? 0, clock.now()]
-    const row = this.#runs.advance(run, { epoch, count, end, now, lastSignal })
-    if (row === undefined) return undefined
-    if (batch !== undefined && count > 0) {
-      const values = [row.run, row.seq - count + 1, count, batch.id, batch.body]
-      db.run('insert into events values (? << 32 | ?, ?, ?, ?)', ...values)
-      blobTable.assignHolder(run.key, 'event', run.turnId, write)
-    }
+    const { clock, blobTable } = this.#parts
+    const now = clock.now()
+    const head = this.#runs.advance(run, { epoch, batch, end, now, lastSignal })
+    if (head === undefined) return undefined
+    if (batch !== undefined) blobTable.assignHolder(run.key, 'event', run.turnId, write)
     if (end) this.#runs.deleteExpired(now)
-    return headOf(row)
+    return head
   }
-}
-
-type AppendedHead = ReturnType<typeof headOf>
-
-function headOf({ seq, lastSignal, listener }: EventRunRow) {
-  return { seq, lastSignal, listener }
 }

@@ -2,13 +2,17 @@ import type { EventScope, LatestRun, RunKey } from '@allium/store'
 import { runKeyParts, type StoredSignal, toBytes } from '@allium/store-sql'
 import type { Database, Row, Value } from '../database/database.ts'
 
-export interface EventRunRow {
-  readonly run: number
-  readonly turnId: string
-  readonly epoch: number
+/** What an append returns about its run. */
+export interface AppendedHead {
   readonly seq: number
   readonly lastSignal: number
   readonly listener: number
+}
+
+export interface EventRunRow extends AppendedHead {
+  readonly run: number
+  readonly turnId: string
+  readonly epoch: number
   readonly ended: boolean
 }
 
@@ -18,14 +22,29 @@ type ExpiryBounds = () => { ended: number; abandoned: number }
 const callsPerDeletion = 100
 const longestInterval = 60_000
 
-const isLive = '(ended_at is null and touched_at > ? or ended_at > ?)'
-const isNamed = 'tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?'
+const ofSession = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
+const isNamed = `${ofSession} and turn_id = ?5`
+const isLive = '(ended_at is null and touched_at > ?6 or ended_at > ?7)'
 
 /** A run without a token gets the newest one, unless there are erasures, which its writer may be older than. */
 const insertRun = `
   insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token, listener)
   select ?1, ?2, ?3, ?4, ?5, ?6, ?7, coalesce(?8, value), 1 from counters
   where name = 'token' and (?8 is not null or not exists (select 1 from erasures)) on conflict do nothing returning *`
+
+/** A run that takes an append: its key, whether it is live, and the epoch. */
+const takesAppend = `
+  ${isNamed} and ${isLive} and epoch <= ?8 and (epoch < ?8 or ended_at is null) and (not ?9 or last_signal <= ?10)`
+
+/** A trigger counts the events of the run. */
+const insertBatch = `
+  insert into events select run << 32 | seq + 1, ?12, ?13, ?14, run, ?8, ?11, ?9 from event_runs where ${takesAppend}
+  returning (place & 4294967295) + count - 1 as seq,
+  (select last_signal from event_runs r where r.run = events.run) as last_signal,
+  (select listener from event_runs r where r.run = events.run) as listener`
+const touchRun = `
+  update event_runs set epoch = ?8, ended_at = iif(?9, ?11, null), touched_at = ?11 where ${takesAppend}
+  returning seq, last_signal, listener`
 
 interface NewRun {
   readonly epoch: number
@@ -36,8 +55,7 @@ interface NewRun {
 /** An append to a run that exists. */
 interface Advance {
   readonly epoch: number
-  /** The number of its events. */
-  readonly count: number
+  readonly batch: { readonly count: number; readonly id: string; readonly body: Uint8Array } | undefined
   readonly end: boolean
   readonly now: number
   /** The last signal that may be stored when the run ends. */
@@ -78,16 +96,13 @@ export class EventRuns {
     return this.add(run, opening)
   }
 
-  /** Counts the events of an append. Returns undefined if it was not appended: for the reason, find the run. */
-  advance(run: RunKey, { epoch, count, end, now, lastSignal }: Advance): EventRunRow | undefined {
-    const row = this.#db.get(
-      `update event_runs set epoch = ?1, seq = seq + ?2, ended_at = iif(?3, ?4, null), touched_at = ?4
-       where tenant = ?5 and owner = ?6 and agent = ?7 and session = ?8 and turn_id = ?9
-       and (ended_at is null and touched_at > ?10 or ended_at > ?11)
-       and epoch <= ?1 and (epoch < ?1 or ended_at is null) and (not ?3 or last_signal <= ?12) returning *`,
-      ...[epoch, count, end ? 1 : 0, now, ...runKeyParts(run), ...this.#liveParams(), lastSignal],
-    )
-    return row && eventRunFromRow(row)
+  /** Appends a batch, or none. Returns undefined if the run does not take it: for the reason, find the run. */
+  advance(run: RunKey, { epoch, batch, end, now, lastSignal }: Advance): AppendedHead | undefined {
+    const values = [...runKeyParts(run), ...this.#liveParams(), epoch, end ? 1 : 0, lastSignal, now]
+    const row = batch
+      ? this.#db.get(insertBatch, ...values, batch.count, batch.id, batch.body)
+      : this.#db.get(touchRun, ...values)
+    return row && headFromRow(row)
   }
 
   /** Whether a signal with this id was stored before; null is the id of a stop. */
@@ -123,9 +138,8 @@ export class EventRuns {
 
   latest(session: readonly string[]): LatestRun | undefined {
     const row = this.#db.get(
-      `select * from event_runs where tenant = ? and owner = ? and agent = ? and session = ?
-       and ${isLive} order by run desc limit 1`,
-      ...[...session, ...this.#liveParams()],
+      `select * from event_runs where ${ofSession} and ${isLive} order by run desc limit 1`,
+      ...[...session, null, ...this.#liveParams()],
     )
     if (row === undefined) return undefined
     const { turnId, seq, ended } = eventRunFromRow(row)
@@ -167,12 +181,14 @@ export class EventRuns {
 
 function eventRunFromRow(row: Row): EventRunRow {
   return {
+    ...headFromRow(row),
     run: Number(row.run),
     turnId: String(row.turn_id),
     epoch: Number(row.epoch),
-    seq: Number(row.seq),
-    lastSignal: Number(row.last_signal),
-    listener: Number(row.listener),
     ended: row.ended_at !== null,
   }
+}
+
+function headFromRow({ seq, last_signal: lastSignal, listener }: Row): AppendedHead {
+  return { seq: Number(seq), lastSignal: Number(lastSignal), listener: Number(listener) }
 }

@@ -8,15 +8,20 @@ import type { ErasureLog } from './erasure-log.ts'
 export const leaseMatches = 'tenant = ? and owner = ? and agent = ? and id = ?'
 export const keyParams = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, owner, agent, sessionId] as const
 
-/** Takes a session that is free or new. Triggers count the token. */
-const takeSession = (condition = '') => `
+/**
+ * Takes a session that is free or new. Triggers count the token.
+ *
+ * @param when a condition on all sessions; ?6 is the boot and ?8 the time
+ */
+export const takeSession = (when = 'true', erasures = 'true') => `
   insert into sessions (tenant, owner, agent, id, token, held_until, boot, run)
-  values (?1, ?2, ?3, ?4, (select value + 1 from counters where name = 'token'), ?5, ?6, ?7)
+  select ?1, ?2, ?3, ?4, (select value + 1 from counters where name = 'token'), ?5, ?6, ?7 where ${when}
   on conflict do update set token = excluded.token, held_until = excluded.held_until, boot = excluded.boot, run = excluded.run
-  where (held_until <= ?8 or boot <> ?6) and (run is null or run = ?7) ${condition}
+  where (held_until <= ?8 or boot <> ?6) and (run is null or run = ?7) and ${erasures}
   returning token, version, open_turn`
+export const unlessErased = 'not exists (select 1 from erasures)'
 const takeFree = takeSession()
-const takeUnlessErased = takeSession('and not exists (select 1 from erasures)')
+const takeUnlessErased = takeSession('true', unlessErased)
 
 /** Which process may write to a session, and until when. Leases of an earlier start of the machine have expired, so they need no sync. */
 export class Leases {
@@ -44,18 +49,18 @@ export class Leases {
    * Like `acquire`, inside a transaction.
    *
    * @param run the durable run that takes the session; no other run can acquire it until that run has ended
-   * @param session the row of the session, as it is in this transaction
    */
-  acquireNow(key: SessionKey, ms: number, run?: string, session?: Row): Acquired {
-    const lease = this.#take(takeUnlessErased, key, ms, run)
+  acquireNow(key: SessionKey, ms: number, run?: string): Acquired {
+    const lease = this.take(takeUnlessErased, key, ms, run)
     if (lease !== undefined) return { lease }
-    const heldUntil = this.heldUntil(this.#current(key, session ?? this.session(key)), ms, run)
-    return heldUntil === undefined ? { lease: this.#take(takeFree, key, ms, run) as Lease } : { heldUntil }
+    const heldUntil = this.heldUntil(this.current(key, this.session(key)), ms, run)
+    return heldUntil === undefined ? { lease: this.take(takeFree, key, ms, run) as Lease } : { heldUntil }
   }
 
-  #take(sql: string, key: SessionKey, ms: number, run: string | undefined): Lease | undefined {
+  /** Takes a session with a statement of `takeSession`, inside a transaction. `values` are the parameters from ?9. */
+  take(sql: string, key: SessionKey, ms: number, run: string | undefined, ...values: string[]): Lease | undefined {
     const now = this.#clock.monotonic()
-    const row = this.#db.get(sql, ...keyParams(key), now + ms, this.#clock.boot, run ?? null, now)
+    const row = this.#db.get(sql, ...keyParams(key), now + ms, this.#clock.boot, run ?? null, now, ...values)
     if (row === undefined) return undefined
     const taken = { key: { ...key }, token: Number(row.token), version: Number(row.version) }
     const lease: Lease = typeof row.open_turn === 'string' ? { ...taken, open: true } : taken
@@ -64,7 +69,7 @@ export class Leases {
   }
 
   /** Treats a session as deleted if an erasure has begun but has not reached it yet. */
-  #current(key: SessionKey, row: Row | undefined): Row | undefined {
+  current(key: SessionKey, row: Row | undefined): Row | undefined {
     const erasure = row?.erased === 1 ? this.#erasures.latest(key) : undefined
     if (erasure === undefined || Math.abs(Number(row?.token)) >= erasure.token) return row
     deleteErasedSession(this.#db, this.#erasures, key)

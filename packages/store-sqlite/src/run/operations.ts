@@ -26,7 +26,6 @@ import {
 } from '@allium/store-sql'
 import type { Database, Row } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
-import { leaseMatches } from '../lease/leases.ts'
 import type { StoreParts } from '../store-parts.ts'
 import { sessionJoin } from './run-rows.ts'
 
@@ -116,19 +115,9 @@ export class SqliteOperations implements RunOperations {
   }
 
   async forceStop(scope: Query<'forceStop'>, { code, reason }: { code: string; reason: string }): Promise<boolean> {
-    return this.#db.write(() => {
-      const row = this.#db.get(
-        `update runs set status = 'aborted', code = ?, reason = ?, updated_at = ?
-         where tenant = ? and run = ? and status in ('queued', 'running') returning owner, session_agent, session`,
-        ...[code, reason, this.#clock.now(), ...runRowKey(scope)],
-      )
-      if (row === undefined) return false
-      this.#db.run(
-        `update sessions set run = null, held_until = 0, token = -token where ${leaseMatches} and run = ?`,
-        ...([scope.tenant, row.owner, row.session_agent, row.session, scope.run] as string[]),
-      )
-      return true
-    })
+    const sql = `update runs set status = 'aborted', code = ?, reason = ?, updated_at = ?
+      where tenant = ? and run = ? and status in ('queued', 'running')`
+    return this.#db.write(() => this.#db.run(sql, code, reason, this.#clock.now(), ...runRowKey(scope)) > 0)
   }
 
   async schedules({ id, paused, cursor, limit, ...filter }: Query<'schedules'>): Promise<Page<StoredSchedule>> {

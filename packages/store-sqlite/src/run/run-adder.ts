@@ -3,7 +3,6 @@ import { type AddedRun, type AddOptions, fenced, type NewDurableRun } from '@all
 import {
   type Blobs,
   type BlobWrite,
-  checkKey,
   checkQueue,
   checkRunAt,
   idempotencyKeyReused,
@@ -19,11 +18,11 @@ import {
 import type { SqliteBlobs } from '../blob/blobs.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
-import { keyParams, type Leases } from '../lease/leases.ts'
+import { keyParams, type Leases, takeSession, unlessErased } from '../lease/leases.ts'
 import type { StoreParts } from '../store-parts.ts'
 import { QueueRoom } from './queue-room.ts'
 import { RunTable } from './run-table.ts'
-import { WaitingRuns } from './waiting-runs.ts'
+import { startable } from './waiting-runs.ts'
 
 /** A new run with the columns that are sealed. */
 interface SealedRun {
@@ -46,6 +45,10 @@ const insertRun = `
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   returning *, exists (select 1 from run_shapes where digest = runs.shape) as has_shape`
 
+/** Claims a run if no other one could start. The second statement is for a session of which an erasure has left nothing. */
+const isNext = `not exists (${startable})`
+const [takeFirst, takeLater] = [takeSession(isNext, unlessErased), takeSession(isNext)]
+
 /** Adds durable runs, once for each idempotency key. */
 export class RunAdder {
   readonly #db: Database
@@ -55,7 +58,6 @@ export class RunAdder {
   readonly #blobs: Blobs
   readonly #blobTable: SqliteBlobs
   readonly #runs: RunTable
-  readonly #waiting: WaitingRuns
 
   constructor(parts: StoreParts) {
     const { db, clock, leases, sealer, blobs, blobTable } = parts
@@ -66,7 +68,6 @@ export class RunAdder {
     this.#blobs = blobs
     this.#blobTable = blobTable
     this.#runs = new RunTable(parts)
-    this.#waiting = new WaitingRuns(db, clock)
   }
 
   /** @param checkFirst runs in the same transaction; nothing is stored if it throws */
@@ -99,15 +100,20 @@ export class RunAdder {
       if (write !== undefined) this.#blobTable.deleteWrite(write)
       return { row: existing, isNew: false }
     }
-    const session = this.#leases.session(key)
+    const room = this.#roomFor(input, options)
+    let lease = room && this.#take(takeFirst, input, options)
+    const session = lease === undefined ? this.#leases.session(key) : undefined
     const heldUntil = options.unlessBusy && this.#leases.heldUntil(session, options.unlessBusy)
     if (heldUntil) throw sessionBusy(key, heldUntil)
     this.#resolveCalls(key, input.resolvedCalls ?? [])
     // Before the claim, which deletes what an erased session has left.
     this.#blobTable.assignHolder(key, 'task', input.run, write)
-    const lease = this.#claimNow(input, { ...options, session })
-    const row = this.#insert(sealed, lease, options.worker)
-    return { row, isNew: true, lease }
+    if (room !== undefined && lease === undefined) {
+      this.#leases.current(key, session)
+      lease = this.#take(takeLater, input, options)
+    }
+    if (lease !== undefined && options.limits !== undefined) room?.take(input.agent, key.tenant)
+    return { row: this.#insert(sealed, lease, options.worker), isNew: true, lease }
   }
 
   #findExisting({ input, digests }: SealedRun): Row | undefined {
@@ -137,7 +143,7 @@ export class RunAdder {
     const claim = lease === undefined ? ['queued', 0, 0, null] : ['running', 1, lease.token, worker ?? null]
     const row = this.#db.get(
       insertRun,
-      ...[...keyParams(checkKey(key)), run, agent, version, runAt, idempotencyKey],
+      ...[...keyParams(key), run, agent, version, runAt, idempotencyKey],
       ...[digests[0] ?? '', now, task, shape?.digest ?? null, key.agent, queue, priority, rank, ...claim],
     ) as Row
     if (shape?.body !== undefined && row.has_shape === 0) {
@@ -152,25 +158,19 @@ export class RunAdder {
     return row
   }
 
-  /** Claims a new run if no other run of its queue could start, and the limits allow it. */
-  #claimNow(
-    input: NewDurableRun,
-    { claim, limits, agents, session }: AddOptions & { session: Row | undefined },
-  ): Lease | undefined {
-    const { key, run, agent, version } = input
-    const { queue } = checkQueue(input)
+  /** Returns the room of its queue if a new run is claimed at once. */
+  #roomFor(input: NewDurableRun, { claim, limits, agents = [input.agent] }: AddOptions): QueueRoom | undefined {
     const now = this.#clock.now()
     if (claim === undefined || runAtOf(input, now) > now) return undefined
-    if (this.#waiting.hasStartable([agent, version, queue])) return undefined
-    const room = new QueueRoom(this.#db, {
-      queue: { ...limits, name: queue },
-      names: JSON.stringify(agents ?? [agent]),
-      now,
-    })
-    if (room.left(key.tenant) <= 0) return undefined
-    const { lease } = this.#leases.acquireNow(key, claim, run, session)
-    if (lease !== undefined && limits !== undefined) room.take(agent, key.tenant)
-    return lease
+    const queue = { ...limits, name: checkQueue(input).queue }
+    const room = new QueueRoom(this.#db, { queue, names: JSON.stringify(agents), now })
+    return room.left(input.key.tenant) > 0 ? room : undefined
+  }
+
+  /** Claims a new run if no other run of its queue could start. */
+  #take(sql: string, input: NewDurableRun, { claim = 0 }: AddOptions): Lease | undefined {
+    const { key, run, agent, version } = input
+    return this.#leases.take(sql, key, claim, run, agent, version, checkQueue(input).queue)
   }
 }
 

@@ -5,7 +5,7 @@ import type { Database, Row } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
 import type { Leases } from '../lease/leases.ts'
 import type { StoreParts } from '../store-parts.ts'
-import { agentNames, agentParams, isLive, keyFromRow, sessionJoin } from './run-rows.ts'
+import { agentNames, agentParams, isLive, keyFromRow, sessionIsFree, sessionJoin } from './run-rows.ts'
 import { WaitingRuns } from './waiting-runs.ts'
 
 /** A run with this many attempts and no new step is only started alone, because it may be what crashes its process. */
@@ -122,11 +122,10 @@ export class RunClaimer {
     const names = JSON.stringify(agentNames(agents))
     const ofAgents =
       'r.agent in (select value from json_each(?)) and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))'
-    const isFree = '(s.run is null or s.run = r.run) and (s.held_until is null or s.boot <> ? or s.held_until <= ?)'
     // Without statistics, SQLite prefers an index over all queued runs.
     const rows = (index: string, condition: string) =>
       `select r.*, ${hasProgressed} as progressed from runs r indexed by ${index} left join sessions s on ${sessionJoin}
-       where ${ofAgents} and ${condition} and ${isFree}`
+       where ${ofAgents} and ${condition} and ${sessionIsFree}`
     const free = [this.#clock.boot, this.#clock.monotonic()]
     const running = `r.status = 'running' and (? or r.attempts + 1 < ${maxSharedAttempts} or ${hasProgressed})`
     const unreported = `r.reported = 0 and r.status not in ('queued', 'running') and r.updated_at <= ?`

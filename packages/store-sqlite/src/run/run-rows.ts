@@ -5,6 +5,10 @@ import type { Row, Value } from '../database/database.ts'
 export const sessionJoin =
   's.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session'
 
+/** Its parameters are the boot and the time. */
+export const sessionIsFree =
+  '(s.run is null or s.run = r.run) and (s.held_until is null or s.boot <> ? or s.held_until <= ?)'
+
 export function isLive({ status }: Row): boolean {
   return status === 'queued' || status === 'running'
 }

@@ -2,7 +2,6 @@ import type { Lease, SessionKey } from '@allium/core'
 import { type DurableRun, type EndedStatus, fenced, type RunStore } from '@allium/store'
 import {
   type Blobs,
-  checkKey,
   checkName,
   parseCursor,
   priorityStep,
@@ -47,7 +46,7 @@ export class RunTable {
   byKey(key: SessionKey, idempotencyKey: string): Row | undefined {
     return this.#db.get(
       'select * from runs where tenant = ? and owner = ? and session_agent = ? and session = ? and idempotency_key = ?',
-      ...[...keyParams(checkKey(key)), checkName('idempotency key', idempotencyKey)],
+      ...[...keyParams(key), checkName('idempotency key', idempotencyKey)],
     )
   }
 
@@ -96,10 +95,6 @@ export class RunTable {
       this.#db.run(
         `update runs set status = ?, code = ?, reason = ?, session_version = ?, updated_at = ? where tenant = ? and run = ?`,
         ...[status, code, reason, Number(version), this.#clock.now(), lease.key.tenant, run],
-      )
-      this.#db.run(
-        `update sessions set run = null, held_until = 0, token = -token where ${leaseMatches}`,
-        ...keyParams(lease.key),
       )
     })
   }
@@ -159,7 +154,7 @@ export class RunTable {
     const now = this.#clock.now()
     const due = () =>
       this.#db.all(
-        `select r.tenant, r.run, r.status from json_each(?) e cross join runs r
+        `select r.n, r.status from json_each(?) e cross join runs r
          where r.status = e.value ->> 0 and r.updated_at < ? - (e.value ->> 1) and not exists (
            select 1 from pending_calls w where w.tenant = r.tenant and w.owner = r.owner and w.agent = r.session_agent and w.session = r.session
            and w.turn_id = r.run
@@ -170,9 +165,8 @@ export class RunTable {
     if (due().length === 0) return {}
     return this.#db.write(() => {
       const counts: Partial<Record<EndedStatus, number>> = {}
-      for (const { tenant = '', run = '', status } of due()) {
-        for (const table of ['steps', 'runs'])
-          this.#db.run(`delete from ${table} where tenant = ? and run = ?`, tenant, run)
+      for (const { n = 0, status } of due()) {
+        this.#db.run('delete from runs where n = ?', n)
         counts[status as EndedStatus] = (counts[status as EndedStatus] ?? 0) + 1
       }
       return counts

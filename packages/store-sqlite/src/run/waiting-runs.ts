@@ -3,7 +3,7 @@ import { priorityStep } from '@allium/store-sql'
 import type { Database, Row, Value } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
 import { QueueRoom } from './queue-room.ts'
-import { agentNames, sessionJoin } from './run-rows.ts'
+import { agentNames, sessionIsFree, sessionJoin } from './run-rows.ts'
 
 /** Most runs that become due in one transaction. */
 const maxDue = 1000
@@ -11,7 +11,12 @@ const maxDue = 1000
 const extraTenants = 50
 
 const laneMatches = "r.agent = ? and r.version = ? and r.queue = ? and r.status = 'queued' and r.rank is not null"
-const sessionIsFree = '(s.run is null or s.run = r.run) and (s.held_until is null or s.boot <> ? or s.held_until <= ?)'
+
+/** Selects a run that waits in the lane of the parameters ?9 to ?11 and could start; ?6 is the boot and ?8 the time. */
+export const startable = `
+  select 1 from runs r left join sessions s on ${sessionJoin}
+  where r.agent = ?9 and r.version = ?10 and r.queue = ?11 and r.status = 'queued' and r.rank is not null
+  and (s.run is null or s.run = r.run) and (s.held_until is null or s.boot <> ?6 or s.held_until <= ?8)`
 
 /** The waiting runs of one agent version in one queue. */
 type Lane = readonly [agent: string, version: string, queue: string]
@@ -54,13 +59,6 @@ export class WaitingRuns {
       const following = room.left(tenant) > 0 ? this.#first(lane, room, tenant, row) : undefined
       candidates.splice(candidates.indexOf(next), 1, ...(following === undefined ? [] : [following]))
     }
-  }
-
-  /** Whether a run of the same agent version waits in the queue and could start. */
-  hasStartable(lane: Lane): boolean {
-    const sql = `select 1 from runs r left join sessions s on ${sessionJoin}
-      where ${laneMatches} and ${sessionIsFree} limit 1`
-    return this.#db.get(sql, ...lane, ...this.#sessionParams()) !== undefined
   }
 
   #rankDue(agents: readonly RunningAgent[]): void {

@@ -1,4 +1,4 @@
-const deleteHolders = (holder: string, kinds: string, agent = 'old.agent') => `delete from blob_holders
+export const deleteHolders = (holder: string, kinds: string, agent = 'old.agent') => `delete from blob_holders
     where tenant = old.tenant and owner = old.owner and agent = ${agent} and session = old.session and kind in (${kinds}) and holder = ${holder};`
 
 /**
@@ -42,9 +42,6 @@ when not exists (
 end;
 create trigger task_gone after update of task on runs when old.task is not null and new.task is null begin
   ${deleteHolders('old.run', "'task'", 'old.session_agent')}
-end;
-create trigger run_gone after delete on runs begin
-  ${deleteHolders('old.run', "'task', 'step'", 'old.session_agent')}
 end;
 create trigger events_gone after delete on event_runs begin
   delete from events where place between old.run << 32 and old.run << 32 | 4294967295;

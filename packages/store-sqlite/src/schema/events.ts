@@ -1,7 +1,8 @@
 /**
  * Events by their place, which is one integer: the run in the upper 32 bits, the position of the batch's first event in the lower ones. A
  * batch of up to 4 kB fits into a page of this table. In a table without rowids, a batch of more than 1 kB takes a whole page. Runs have no
- * `autoincrement`, which would write another table for each run.
+ * `autoincrement`, which would write another table for each run. A batch carries what it changes about its run, so that one statement
+ * appends it.
  */
 export const events = `
 create table event_runs (
@@ -23,8 +24,16 @@ create table events (
   place integer primary key,
   count integer not null,
   id text not null,
-  body blob not null
+  body blob not null,
+  run integer not null,
+  epoch real not null,
+  at integer not null,
+  ends integer not null
 ) strict;
+create trigger events_appended after insert on events begin
+  update event_runs set epoch = new.epoch, seq = seq + new.count, touched_at = new.at, ended_at = iif(new.ends, new.at, null)
+  where run = new.run;
+end;
 
 create table event_signals (
   run integer not null,

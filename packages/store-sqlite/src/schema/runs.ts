@@ -1,3 +1,5 @@
+import { deleteHolders } from './blobs.ts'
+
 const isLive = (row: string) => `${row}.status in ('queued', 'running')`
 const nextOf = (run: string) => `(select coalesce(max(n), 0) + 1 from run_log where run = ${run})`
 const entry = (kind: string, columns = '', values = '') =>
@@ -9,7 +11,8 @@ export const logStop = `insert into run_log (run, n, at, kind) select n, ${nextO
 /**
  * Durable runs, their steps, and their timeline for operators: when a run was added, claimed, stopped, retried and ended, and when each step
  * was recorded. The timeline outlives the steps, and is deleted with its run. `rank` orders the waiting runs of a tenant; it is null until a
- * run is due. A run that is claimed as it is added is never queued. Runs of the same code share its shape.
+ * run is due. A run that is claimed as it is added is never queued. Runs of the same code share its shape. A run that is over leaves
+ * its session. If it ended with its turn, its steps are deleted, too. If it was given up, it has a reason and keeps them, and its lease ends.
  */
 export const runs = `
 create table runs (
@@ -97,11 +100,22 @@ end;
 create trigger run_ended after update of status on runs when not ${isLive('new')} and old.status <> new.status begin
   ${entry('ended', ', detail, code', ', new.status, new.code')}
 end;
+create trigger run_over after update of status on runs when ${isLive('old')} and not ${isLive('new')} begin
+  update sessions set run = null, held_until = iif(new.reason is null, held_until, 0), token = iif(new.reason is null, token, -token)
+    where tenant = new.tenant and owner = new.owner and agent = new.session_agent and id = new.session and run = new.run;
+end;
+create trigger run_stored after update of status on runs
+when ${isLive('old')} and not ${isLive('new')} and new.reason is null begin
+  delete from steps where tenant = new.tenant and run = new.run;
+  ${deleteHolders('old.run', "'step'", 'old.session_agent')}
+end;
 create trigger run_reported after update of ended_at on event_runs when new.ended_at is not null begin
   update runs set reported = 1 where tenant = new.tenant and run = new.turn_id and token = new.epoch
     and status not in ('queued', 'running');
 end;
-create trigger run_log_gone after delete on runs begin
+create trigger run_gone after delete on runs begin
+  delete from steps where tenant = old.tenant and run = old.run;
   delete from run_log where run = old.n;
+  ${deleteHolders('old.run', "'task', 'step'", 'old.session_agent')}
 end;
 `

@@ -94,9 +94,8 @@ export class Eraser {
   }
 
   #deleteRuns({ condition, values, lastRun: run }: Step): number {
-    const runBatch = `select tenant, run from runs where ${condition} and n <= ? limit 20`
-    this.#db.run(`delete from steps where (tenant, run) in (${runBatch})`, ...values, run)
-    return this.#db.run(`delete from runs where (tenant, run) in (${runBatch})`, ...values, run)
+    const runBatch = `select n from runs where ${condition} and n <= ? limit 20`
+    return this.#db.run(`delete from runs where n in (${runBatch})`, ...values, run)
   }
 
   #deleteEvents({ condition, values, token }: Step): number {

@@ -23,7 +23,7 @@ import type { SqliteBlobs } from '../blob/blobs.ts'
 import type { Database, Row, Value } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
 import { sessionMatches as of } from '../lease/delete-session.ts'
-import { keyParams, type Leases, leaseMatches } from '../lease/leases.ts'
+import { keyParams, type Leases } from '../lease/leases.ts'
 import { OutboxClock } from '../outbox/outbox-clock.ts'
 import type { StoreParts } from '../store-parts.ts'
 import { openTurnSeq, partsOf, readTurns } from './turn-rows.ts'
@@ -203,19 +203,13 @@ export class Turns {
     }
   }
 
-  /** The durable run of this turn has ended, so its steps are no longer needed. */
-  #endRun(key: SessionKey, { turnId, status, code }: TurnRow): void {
-    this.#db.run(`update sessions set run = null where ${leaseMatches}`, ...keyParams(key))
-    const task = `iif(?6 in ('failed', 'suspended'), task, null)`
-    const hasBlobs = `exists (select 1 from blob_holders where ${ofSession} and kind = 'step' and holder = ?5)`
-    const ended = this.#db.get(
-      `update runs set status = ?6, code = coalesce(?7, iif(?6 = 'failed', 'run.failed', null)), updated_at = ?8, task = ${task}
-       where tenant = ?1 and run = ?5 returning ${hasBlobs} as has_blobs`,
-      ...[...keyParams(key), turnId, status, code, this.#clock.now()],
+  /** The durable run of this turn has ended. A trigger frees its session and deletes its steps. */
+  #endRun({ tenant }: SessionKey, { turnId, status, code }: TurnRow): void {
+    this.#db.run(
+      `update runs set status = ?1, code = coalesce(?2, iif(?1 = 'failed', 'run.failed', null)), updated_at = ?3,
+       task = iif(?1 in ('failed', 'suspended'), task, null) where tenant = ?4 and run = ?5`,
+      ...[status, code, this.#clock.now(), tenant, turnId],
     )
-    this.#db.run('delete from steps where tenant = ? and run = ?', key.tenant, turnId)
-    if (ended?.has_blobs === 1)
-      this.#db.run(`delete from blob_holders where ${of} and kind = 'step' and holder = ?`, ...keyParams(key), turnId)
   }
 }
 
