@@ -9,6 +9,7 @@ import type { EncryptionContext } from './encryption.ts'
 import { LazyContext } from './lazy-context.ts'
 import { splitCosts, withCosts } from './runs/run-costs.ts'
 import { corrupt, type Sealer } from './sealer.ts'
+import { fullInfo, shortInfo } from './turn-info.ts'
 
 /** A run as a row: queried and counted fields in clear text, content sealed. */
 export interface TurnRow {
@@ -95,13 +96,13 @@ export async function turnToRows(
   const extractor = new BlobExtractor(sealer.sourceCache)
   const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } =
     checkTurn(turn)
+  const place: Sealed = { turnId, sealedAs: key.agent }
   const texts = {
     messages: fieldText(extractor, 'messages', messages),
     rest: fieldText(extractor, 'rest', rest),
-    info: extractor.serialize(Object.assign(info, { records })),
+    info: extractor.serialize(shortInfo({ ...info, records }, { ...place, messages })),
   }
   const digestedText = isOpen ? undefined : textToDigest(turn, texts, extractor)
-  const place: Sealed = { turnId, sealedAs: key.agent }
   const usageText = JSON.stringify(withCosts(usage, records))
   const count = messages.length
   const bodies = records.map((record) => ({ id: record.id, at: record.at, text: extractor.serialize(record) }))
@@ -215,11 +216,11 @@ export async function turnFromRow(
 async function firstTurnFromRow(key: SessionKey, row: TurnRow, blobs: Blobs, unread?: FilesOf): Promise<StoredTurn> {
   const { turnId, status, from } = row
   const open = (part: RowPart, filesOf?: FilesOf) => openPartOf(key, row, { part, bytes: row[part], blobs, filesOf })
-  const info = (await open('info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
+  const info = (await open('info')) as Record<string, unknown>
   const messages = (await open('messages', unread)) as StoredTurn['messages']
   const rest = (await open('rest')) as StoredTurn['rest']
   const turn: StoredTurn = {
-    ...info,
+    ...fullInfo(info, { turnId, sealedAs: row.sealedAs, messages }),
     turnId,
     status,
     startedAt: row.startedAt,
