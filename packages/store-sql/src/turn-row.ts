@@ -102,7 +102,6 @@ export async function turnToRows(
     rest: fieldText(extractor, 'rest', rest),
     info: extractor.serialize(shortInfo({ ...info, records }, { ...place, messages })),
   }
-  const digestedText = isOpen ? undefined : textToDigest(turn, texts, extractor)
   const usageText = JSON.stringify(withCosts(usage, records))
   const count = messages.length
   const bodies = records.map((record) => ({ id: record.id, at: record.at, text: extractor.serialize(record) }))
@@ -110,7 +109,8 @@ export async function turnToRows(
   const suspendedTurnId = rest.suspension?.turnId ?? ''
 
   const { sources: blobSources, toDigest } = await nameBlobs(extractor, (sha256) => sealer.blobName(sha256, key))
-  const digests = digestedText === undefined ? [''] : await sealer.digests(digestedText(), key.tenant)
+  const columns = [turnId, status, from, startedAt, endedAt, idempotencyKey, usageText]
+  const digests = isOpen ? [''] : await sealer.digests(textToDigest(columns, Object.values(texts)), key.tenant)
   const sealPart = (text: ExtractedText, part: string) =>
     sealer.sealText(toRowText(text, toDigest), turnContext(key, place, part))
   return {
@@ -147,25 +147,10 @@ export async function turnToRows(
   }
 }
 
-/**
- * Returns a function for the text whose digest identifies the run. Its blobs are hashed before the call. The text is put together from
- * those of the parts, which are most of it. References to blobs are numbered in the whole text, so then it is serialized again.
- */
-function textToDigest(
-  turn: StoredTurn,
-  { messages, rest, info }: Record<'messages' | 'rest' | 'info', ExtractedText>,
-  extractor: BlobExtractor,
-): () => string {
-  if ([messages, rest, info].some(({ sources }) => sources.length > 0)) {
-    const { text, sources } = extractor.serialize(turn)
-    return () => [text, ...sources.map((source) => JSON.stringify(source.reference(source.sha256)))].join('\n')
-  }
-  const parts: Partial<Record<string, string>> = { messages: messages.text, rest: rest.text }
-  const fields = Object.entries(turn).flatMap(([name, value]) => {
-    if (value === undefined) return []
-    return `${JSON.stringify(name)}:${parts[name] ?? fieldText(extractor, name, value).text}`
-  })
-  return () => `{${fields.join()}}`
+/** Returns the text whose digest identifies the run, once its blobs are hashed. */
+function textToDigest(columns: readonly unknown[], parts: readonly ExtractedText[]): string {
+  const lines = parts.flatMap(({ text, sources }) => [text, ...sources.map((one) => one.reference(one.sha256))])
+  return JSON.stringify([columns, lines])
 }
 
 /** Serializes the value of a field. An error names the field. */

@@ -92,11 +92,11 @@ const columnsOfOpenTurn = 'idempotency_key status started_at ended_at usage coun
  */
 function selectPage(db: Database, key: SessionKey, before: number, limit: number): Promise<Row[]> {
   return db.queryIdempotent(
-    `with recursive newest(low, high) as (
+    `with recursive newest(low, high, until) as (
        select case when length <= $5 then version - 1 else coalesce((select seq from ${db.s}.turns
-         where ${turnsMatch} and rewinds and start < $5 order by seq desc limit 1), 0) end, version - 1
+         where ${turnsMatch} and rewinds and start < $5 order by seq desc limit 1), 0) end, version - 1, least(length, $5)
        from ${db.s}.sessions where tenant = $1 and owner = $2 and agent = $3 and id = $4
-       union all select case when start < $5 then seq else low end, case when start < $5 then high else seq - 1 end
+       union all select case when start < $5 then seq else low end, case when start < $5 then high else seq - 1 end, until
        from newest join ${db.s}.turns on ${turnsMatch} and seq = (low + high + 1) / 2 where low < high),
      page as (select seq, min(start) over newer as reached, sum(size) over newer as bytes from (
        select seq, start, octet_length(messages) as size from ${db.s}.turns
@@ -104,8 +104,8 @@ function selectPage(db: Database, key: SessionKey, before: number, limit: number
        window newer as (order by seq desc rows between unbounded preceding and 1 preceding))
      select seq, turn_id, start, sealed_as, messages, ${columnsOfOpenTurn}, ${partsOfTurn(db.s)}
      from ${db.s}.turns t where ${turnsMatch}
-     and seq in (select -1 union all select seq from page where reached is null or (bytes < ${pageBytes} and reached > least($5,
-       (select length from ${db.s}.sessions where tenant = $1 and owner = $2 and agent = $3 and id = $4)) - $6))
+     and seq in (select -1 union all select seq from page where reached is null or (bytes < ${pageBytes}
+       and reached > (select until from newest limit 1) - $6))
      order by seq < 0 desc, seq desc`,
     ...keyParams(key),
     before,
