@@ -1,9 +1,6 @@
 import type { StoredTurn } from '@allium/core'
 import { equalJson } from '@allium/core/internal'
 
-/** The fields of a turn that have no column. */
-type TurnInfo = Pick<StoredTurn, 'rootId' | 'agent' | 'answer' | 'calls' | 'records'>
-
 /** What the columns of a turn have. */
 interface Columns {
   readonly turnId: string
@@ -12,21 +9,14 @@ interface Columns {
 }
 
 /** What most turns have: no earlier run, the agent of the session, and the text of the last message as their answer. */
-function usualInfo({ turnId, sealedAs, messages }: Columns): Record<string, unknown> {
+export function usualInfo({ turnId, sealedAs, messages }: Columns) {
   const last = messages.at(-1)
   const answer = last?.role === 'assistant' && typeof last.content === 'string' ? last.content : null
-  return { rootId: turnId, agent: sealedAs, answer, calls: [], records: [] }
+  return { rootId: turnId, agent: sealedAs, answer, records: [] }
 }
 
 /** Leaves out the fields that are as usual, so that a row has its answer once. */
-export function shortInfo(info: TurnInfo, columns: Columns): Record<string, unknown> {
-  const usual = usualInfo(columns)
-  const fields = Object.entries({ ...info, calls: info.calls ?? null })
-  return Object.fromEntries(fields.filter(([name, value]) => !equalJson(value, usual[name])))
-}
-
-/** Returns all fields. */
-export function fullInfo(short: Record<string, unknown>, columns: Columns): TurnInfo {
-  const { calls, ...info } = { ...usualInfo(columns), ...short }
-  return { ...info, ...(calls !== null && { calls }) } as TurnInfo
+export function shortInfo(info: object, columns: Columns): object {
+  const usual: Record<string, unknown> = usualInfo(columns)
+  return Object.fromEntries(Object.entries(info).filter(([name, value]) => !equalJson(value, usual[name])))
 }

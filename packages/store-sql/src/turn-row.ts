@@ -9,7 +9,7 @@ import type { EncryptionContext } from './encryption.ts'
 import { LazyContext } from './lazy-context.ts'
 import { splitCosts, withCosts } from './runs/run-costs.ts'
 import { corrupt, type Sealer } from './sealer.ts'
-import { fullInfo, shortInfo } from './turn-info.ts'
+import { shortInfo, usualInfo } from './turn-info.ts'
 
 /** A run as a row: queried and counted fields in clear text, content sealed. */
 export interface TurnRow {
@@ -201,11 +201,12 @@ export async function turnFromRow(
 async function firstTurnFromRow(key: SessionKey, row: TurnRow, blobs: Blobs, unread?: FilesOf): Promise<StoredTurn> {
   const { turnId, status, from } = row
   const open = (part: RowPart, filesOf?: FilesOf) => openPartOf(key, row, { part, bytes: row[part], blobs, filesOf })
-  const info = (await open('info')) as Record<string, unknown>
+  const info = (await open('info')) as Partial<StoredTurn>
   const messages = (await open('messages', unread)) as StoredTurn['messages']
   const rest = (await open('rest')) as StoredTurn['rest']
   const turn: StoredTurn = {
-    ...fullInfo(info, { turnId, sealedAs: row.sealedAs, messages }),
+    ...usualInfo({ ...row, messages }),
+    ...info,
     turnId,
     status,
     startedAt: row.startedAt,

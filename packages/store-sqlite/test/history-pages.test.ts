@@ -21,7 +21,8 @@ async function sessionOf(starts: readonly number[]) {
   for (const [version, from] of starts.entries())
     await store.sessions.append(lease, version, { ...turn, turnId: `t${version}`, from })
   // https://www.sqlite.org/stmt.html
-  const steps = () => Number(db?.prepare('select sum(nstep) as steps from sqlite_stmt').get([])?.steps)
+  const [select, none] = ['select sum(nstep) as steps from sqlite_stmt', { steps: 0 }]
+  const steps = () => ((db?.prepare(select).get([]) ?? none) as typeof none).steps
   return async (before: number) => {
     const earlier = steps()
     const page = await store.sessions.history(key, { before, limit: 20 })
