@@ -48,7 +48,6 @@ const reasons = {
     'A layer may return a promise, several chunks or none, and its error names it. A plain function does none of this.',
   pipe: 'A pipe can be stopped while it waits, and its error names the layer. A bare generator cannot.',
   longTurn: 'A checkpoint before each step writes all messages of the turn so far.',
-  earlyPage: 'To find a page, the store reads the index entries of all turns after it.',
   crowd: 'All turns begin in the same millisecond, and each creates the objects of a turn. The loop creates an array.',
   bytes: 'A step has a context, events, a record and copies of its messages, which no layer can change afterwards.',
   stack:
@@ -162,7 +161,6 @@ export const rows = [
   },
   {
     id: 'early-page',
-    reason: reasons.earlyPage,
     title: 'the first page of 5,000 turns against the last, from a server',
     unit: 'µs',
     sides: earlyPage,

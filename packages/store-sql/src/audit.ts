@@ -75,7 +75,7 @@ export function auditStore(table: AuditTable, sealer: Sealer): AuditStore {
           if (key !== undefined) checkName('key of a record', key)
           const seq = first + i
           const body = await sealer.seal(line, recordContext(tenant, seq))
-          rows.push({ seq, body, digest: await chainDigest((rows.at(-1) ?? last)?.digest, body), key })
+          rows.push({ seq, body, digest: chainDigest((rows.at(-1) ?? last)?.digest, body), key })
         }
         const added = await table.add(tenant, rows)
         if (added === 'taken') throw sequenceTaken(tenant, first)
@@ -97,7 +97,7 @@ export function auditStore(table: AuditTable, sealer: Sealer): AuditStore {
           let records = 0
           let previousDigest: Uint8Array | undefined
           for await (const { seq, body, digest } of rowsOf(table, tenant)) {
-            if (seq !== records + 1 || !bytesEqual(await chainDigest(previousDigest, body), digest))
+            if (seq !== records + 1 || Buffer.compare(chainDigest(previousDigest, body), digest) !== 0)
               return { ok: false, records }
             previousDigest = digest
             records++
@@ -123,15 +123,11 @@ function recordContext(tenant: string, seq: number): EncryptionContext {
   return { tenant, row: JSON.stringify(['audit', seq]) }
 }
 
-async function chainDigest(previousDigest: Uint8Array | undefined, body: Uint8Array): Promise<Uint8Array> {
-  const bytes = new Uint8Array((previousDigest?.length ?? 0) + body.length)
-  if (previousDigest !== undefined) bytes.set(previousDigest)
-  bytes.set(body, previousDigest?.length ?? 0)
-  return createHash('sha256').update(bytes).digest()
-}
-
-function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i])
+function chainDigest(previousDigest: Uint8Array | undefined, body: Uint8Array): Uint8Array {
+  return createHash('sha256')
+    .update(previousDigest ?? '')
+    .update(body)
+    .digest()
 }
 
 /** Returns the position of a record in its chain. @throws AlliumError `store.corrupt` when the line is not a record */

@@ -42,6 +42,7 @@ export {
   runCountFromRow,
   runDescription,
   runFilterParams,
+  stepInLog,
 } from './runs/operations.ts'
 export { type OverdueScans, openOverdueCalls } from './runs/overdue-calls.ts'
 export { readRun, runRowKey, runSummary, sealTask } from './runs/run-row.ts'

@@ -60,8 +60,8 @@ export class Sealer {
 
   /** Returns the digests by which a text is found: the first is written, any matches. */
   async digests(text: string, tenant: string): Promise<string[]> {
-    const bytes = new TextEncoder().encode(text)
-    const macs = (await this.#encrypt?.mac?.(bytes, { tenant })) ?? (await sha256(bytes))
+    const bytes = encoder.encode(text)
+    const macs = (await this.#encrypt?.mac?.(bytes, { tenant })) ?? createHash('sha256').update(bytes).digest()
     const all = macs instanceof Uint8Array ? [macs] : [...macs]
     return all.map((one) => Buffer.from(one).toString('base64url'))
   }
@@ -146,8 +146,4 @@ export function corrupt({ tenant, row }: EncryptionContext, cause: unknown): All
     `The row ${row} of the tenant "${tenant}" cannot be parsed: ${messageOf(cause)} Other rows are not affected. Restore it from a backup, or delete the session.`,
     { cause, details: { tenant, row } },
   )
-}
-
-async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-  return createHash('sha256').update(bytes).digest()
 }

@@ -9,6 +9,7 @@ import type { EncryptionContext } from './encryption.ts'
 import { LazyContext } from './lazy-context.ts'
 import { splitCosts, withCosts } from './runs/run-costs.ts'
 import { corrupt, type Sealer } from './sealer.ts'
+import { shortInfo, usualInfo } from './turn-info.ts'
 
 /** A run as a row: queried and counted fields in clear text, content sealed. */
 export interface TurnRow {
@@ -95,13 +96,12 @@ export async function turnToRows(
   const extractor = new BlobExtractor(sealer.sourceCache)
   const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } =
     checkTurn(turn)
+  const place: Sealed = { turnId, sealedAs: key.agent }
   const texts = {
     messages: fieldText(extractor, 'messages', messages),
     rest: fieldText(extractor, 'rest', rest),
-    info: extractor.serialize(Object.assign(info, { records })),
+    info: extractor.serialize(shortInfo({ ...info, records }, { ...place, messages })),
   }
-  const digestedText = isOpen ? undefined : textToDigest(turn, texts, extractor)
-  const place: Sealed = { turnId, sealedAs: key.agent }
   const usageText = JSON.stringify(withCosts(usage, records))
   const count = messages.length
   const bodies = records.map((record) => ({ id: record.id, at: record.at, text: extractor.serialize(record) }))
@@ -109,7 +109,8 @@ export async function turnToRows(
   const suspendedTurnId = rest.suspension?.turnId ?? ''
 
   const { sources: blobSources, toDigest } = await nameBlobs(extractor, (sha256) => sealer.blobName(sha256, key))
-  const digests = digestedText === undefined ? [''] : await sealer.digests(digestedText(), key.tenant)
+  const columns = [turnId, status, from, startedAt, endedAt, idempotencyKey, usageText]
+  const digests = isOpen ? [''] : await sealer.digests(textToDigest(columns, Object.values(texts)), key.tenant)
   const sealPart = (text: ExtractedText, part: string) =>
     sealer.sealText(toRowText(text, toDigest), turnContext(key, place, part))
   return {
@@ -146,25 +147,10 @@ export async function turnToRows(
   }
 }
 
-/**
- * Returns a function for the text whose digest identifies the run. Its blobs are hashed before the call. The text is put together from
- * those of the parts, which are most of it. References to blobs are numbered in the whole text, so then it is serialized again.
- */
-function textToDigest(
-  turn: StoredTurn,
-  { messages, rest, info }: Record<'messages' | 'rest' | 'info', ExtractedText>,
-  extractor: BlobExtractor,
-): () => string {
-  if ([messages, rest, info].some(({ sources }) => sources.length > 0)) {
-    const { text, sources } = extractor.serialize(turn)
-    return () => [text, ...sources.map((source) => JSON.stringify(source.reference(source.sha256)))].join('\n')
-  }
-  const parts: Partial<Record<string, string>> = { messages: messages.text, rest: rest.text }
-  const fields = Object.entries(turn).flatMap(([name, value]) => {
-    if (value === undefined) return []
-    return `${JSON.stringify(name)}:${parts[name] ?? fieldText(extractor, name, value).text}`
-  })
-  return () => `{${fields.join()}}`
+/** Returns the text whose digest identifies the run, once its blobs are hashed. */
+function textToDigest(columns: readonly unknown[], parts: readonly ExtractedText[]): string {
+  const lines = parts.flatMap(({ text, sources }) => [text, ...sources.map((one) => one.reference(one.sha256))])
+  return JSON.stringify([columns, lines])
 }
 
 /** Serializes the value of a field. An error names the field. */
@@ -215,10 +201,11 @@ export async function turnFromRow(
 async function firstTurnFromRow(key: SessionKey, row: TurnRow, blobs: Blobs, unread?: FilesOf): Promise<StoredTurn> {
   const { turnId, status, from } = row
   const open = (part: RowPart, filesOf?: FilesOf) => openPartOf(key, row, { part, bytes: row[part], blobs, filesOf })
-  const info = (await open('info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
+  const info = (await open('info')) as Partial<StoredTurn>
   const messages = (await open('messages', unread)) as StoredTurn['messages']
   const rest = (await open('rest')) as StoredTurn['rest']
   const turn: StoredTurn = {
+    ...usualInfo({ ...row, messages }),
     ...info,
     turnId,
     status,

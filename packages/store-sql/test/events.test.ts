@@ -84,3 +84,21 @@ test('a run whose appends tell its last signal is not looked at besides, and its
   await expect.poll(() => heard).toEqual([{ stop: true }])
   expect(asked.heads - before).toBe(0)
 })
+
+test('a batch leaves out the ids of its run, and comes back as it was appended', async () => {
+  const { table } = counted()
+  const bodies: string[] = []
+  const append: EventTable['append'] = (of, epoch, batch, options) => {
+    bodies.push(Buffer.from(batch?.body ?? []).toString())
+    return table.append(of, epoch, batch, options)
+  }
+  const log = polledEventLog({ ...table, append }, new Sealer())
+  const own = { type: 'step:end', sessionId: 'a', turnId: 'own-run', stepIndex: 0 }
+  const events = [{ event: own }, { event: { ...own, turnId: 'inner' } }, { event: own, client: true }, 'text', null]
+  const odd = [{ event: null }, { event: 'text' }, ['r', own], { event: { type: 'text-delta' } }, {}]
+  await log.append(run('own-run'), 1, [...events, ...odd], { end: true })
+  expect(bodies[0]?.match(/own-run/g)).toHaveLength(2)
+  const read: unknown[] = []
+  for await (const { event } of log.read(run('own-run'), 0)) read.push(event)
+  expect(read).toEqual([...events, ...odd])
+})

@@ -89,7 +89,7 @@ end;
 
 CREATE TRIGGER step_recorded after insert on steps begin
   insert into run_log (run, n, at, kind, detail)
-    select n, (select coalesce(max(n), 0) + 1 from run_log where run = runs.n), new.at, 'step', new.id from runs where tenant = new.tenant and run = new.run;
+    select n, (select coalesce(max(n), 0) + 1 from run_log where run = runs.n), new.at, 'step', case when substr(new.id, 1, length(new.run) + 1) = new.run || ':' then substr(new.id, length(new.run) + 1) else new.id end from runs where tenant = new.tenant and run = new.run;
 end;
 
 CREATE TRIGGER task_gone after update of task on runs when old.task is not null and new.task is null begin
@@ -373,6 +373,7 @@ CREATE TABLE turns (
   rest blob not null,
   info blob not null,
   sealed_as text not null,
+  rewinds integer not null,
   unique (tenant, owner, agent, session, seq)
 ) strict;
 
@@ -478,3 +479,5 @@ CREATE UNIQUE INDEX turns_by_id on turns (tenant, owner, agent, session, turn_id
 CREATE INDEX turns_by_key on turns (tenant, owner, agent, session, idempotency_key) where idempotency_key is not null;
 
 CREATE INDEX turns_by_time on turns (tenant, ended_at) where ended_at is not null;
+
+CREATE INDEX turns_rewinding on turns (tenant, owner, agent, session, seq) where rewinds = 1;

@@ -46,6 +46,17 @@ it('stores the turn if the row of its checkpoint is missing', async () => {
   expect(rows()).toMatchObject([{ seq: 0, status: 'completed' }])
 })
 
+it('marks only a turn that starts no later than the one before', async () => {
+  const { path, store, lease } = await opened()
+  for (const [version, from] of [0, 1, 2, 1, 2].entries()) {
+    const next = { ...open, turnId: `t${version}`, from }
+    await store.sessions.checkpoint(lease, version, next)
+    await store.sessions.append(lease, version, { ...next, status: 'completed', endedAt: 2 })
+  }
+  const marked = raw(path, (db) => db.prepare('select seq from turns where rewinds = 1').all())
+  expect(marked).toEqual([{ seq: 3 }])
+})
+
 it('finds the turns of a usage report by the time of their end', async () => {
   const plans = await plansOf(fileIn(), manualClock(), (store) => store.usage({ tenant: 'acme', from: 0, to: 1 }))
   expect([...plans.values()].join('\n')).toContain(

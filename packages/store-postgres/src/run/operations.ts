@@ -21,6 +21,7 @@ import {
   runFilterParams,
   runRowKey,
   schedulePage,
+  stepInLog,
   stepsOf,
   toPage,
 } from '@allium/store-sql'
@@ -140,7 +141,7 @@ export class PostgresOperations implements RunOperations {
       if (run === undefined) return []
       const { s } = this.#db
       const rows = await this.#db.queryIdempotent(
-        `select s.id, s.body, s.sealed_as from ${s}.steps s left join ${s}.run_log l on l.run = $3 and l.kind = 'step' and l.detail = s.id
+        `select s.id, s.body, s.sealed_as from ${s}.steps s left join ${s}.run_log l on l.run = $3 and l.kind = 'step' and l.detail = ${stepInLog('s')}
          where s.tenant = $1 and s.run = $2 order by l.n nulls first`,
         ...[run.tenant, run.run, run.n],
       )

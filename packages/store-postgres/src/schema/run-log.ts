@@ -1,3 +1,5 @@
+import { stepInLog } from '@allium/store-sql'
+
 const ended = (row: string) => `${row}.status not in ('queued', 'running')`
 
 /**
@@ -35,7 +37,7 @@ create trigger run_changed after update on {s}.runs for each row
 create function {s}.log_step() returns trigger language plpgsql as $$
 begin
   insert into {s}.run_log (run, at, kind, detail)
-    select n, {s}.now_ms(), 'step', new.id from {s}.runs where tenant = new.tenant and run = new.run;
+    select n, {s}.now_ms(), 'step', ${stepInLog('new')} from {s}.runs where tenant = new.tenant and run = new.run;
   return null;
 end $$;
 create trigger step_recorded after insert on {s}.steps for each row execute function {s}.log_step();

@@ -1,7 +1,8 @@
 /**
  * Sessions of agents, their turns, and the calls that wait for an answer. `sealed_as` is the agent of the session when the row was sealed; it
  * differs from `agent` after a rename. A session stores its current durable run. The row of an open turn, which has the `seq` -1, has its
- * first checkpoint. `turn_parts` has what later ones add, in order.
+ * first checkpoint. `turn_parts` has what later ones add, in order. Between two turns that rewind, each turn starts after the one before, so a
+ * page of the history finds its newest turn by a binary search.
  *
  * At most one index of a table begins with the tenant. With two, the planner may use either one while the table is small and keep that
  * plan in the functions, and then each turn reads all rows of its tenant.
@@ -44,6 +45,7 @@ create table {s}.turns (
   rest bytea not null,
   info bytea not null,
   sealed_as text collate "C" not null,
+  rewinds boolean not null,
   primary key (tenant, owner, agent, session, seq),
   foreign key (tenant, owner, agent, session) references {s}.sessions (tenant, owner, agent, id)
     on update cascade on delete cascade
@@ -52,6 +54,7 @@ create index turns_by_time on {s}.turns (hashtextextended(tenant, 0), ended_at);
 create index turns_by_id on {s}.turns (hashtextextended(turn_id, 0), session, owner, tenant);
 create index turns_by_key on {s}.turns (tenant, owner, session, hashtextextended(idempotency_key, 0))
   where idempotency_key is not null;
+create index turns_rewinding on {s}.turns (tenant, owner, agent, session, seq) where rewinds;
 
 create table {s}.turn_parts (
   tenant text collate "C" not null,

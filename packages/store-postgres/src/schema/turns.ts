@@ -57,7 +57,8 @@ begin
     insert into {s}.turns values (
       _tenant, _owner, _session_agent, _session, case when _ended then _version else -1 end,
       _turn_id, _idempotency_key, _status, _started_at, _ended_at, _usage, _start, _count, _digests[1],
-      _messages, _rest, _info, _session_agent
+      _messages, _rest, _info, _session_agent,
+      _ended and exists (select from {s}.turns where ${ofSession} and seq = _version - 1 and start >= _start)
     );
   end if;
   if not _ended then

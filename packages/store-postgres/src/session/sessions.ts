@@ -86,17 +86,26 @@ const columnsOfOpenTurn = 'idempotency_key status started_at ended_at usage coun
   .map((column) => `case when seq < 0 then ${column} end as ${column}`)
   .join()
 
-/** Each row of the page has the lowest start of the rows before it, and their bytes. Both are read without the messages themselves. */
+/**
+ * Finds the newest turn that starts before the page's end. After the last rewind to before that, all turns with lower starts come first.
+ * Each row of the page has the lowest start of the rows before it, and their bytes. Both are read without the messages themselves.
+ */
 function selectPage(db: Database, key: SessionKey, before: number, limit: number): Promise<Row[]> {
   return db.queryIdempotent(
-    `with page as (select seq, min(start) over newer as reached, sum(size) over newer as bytes from (
+    `with recursive newest(low, high, until) as (
+       select case when length <= $5 then version - 1 else coalesce((select seq from ${db.s}.turns
+         where ${turnsMatch} and rewinds and start < $5 order by seq desc limit 1), 0) end, version - 1, least(length, $5)
+       from ${db.s}.sessions where tenant = $1 and owner = $2 and agent = $3 and id = $4
+       union all select case when start < $5 then seq else low end, case when start < $5 then high else seq - 1 end, until
+       from newest join ${db.s}.turns on ${turnsMatch} and seq = (low + high + 1) / 2 where low < high),
+     page as (select seq, min(start) over newer as reached, sum(size) over newer as bytes from (
        select seq, start, octet_length(messages) as size from ${db.s}.turns
-       where ${turnsMatch} and seq >= 0 and start < $5 order by seq desc limit $6) t
+       where ${turnsMatch} and seq between 0 and (select max(low) from newest) and start < $5 order by seq desc limit $6) t
        window newer as (order by seq desc rows between unbounded preceding and 1 preceding))
      select seq, turn_id, start, sealed_as, messages, ${columnsOfOpenTurn}, ${partsOfTurn(db.s)}
      from ${db.s}.turns t where ${turnsMatch}
-     and seq in (select -1 union all select seq from page where reached is null or (bytes < ${pageBytes} and reached > least($5,
-       (select length from ${db.s}.sessions where tenant = $1 and owner = $2 and agent = $3 and id = $4)) - $6))
+     and seq in (select -1 union all select seq from page where reached is null or (bytes < ${pageBytes}
+       and reached > (select until from newest limit 1) - $6))
      order by seq < 0 desc, seq desc`,
     ...keyParams(key),
     before,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { isAlliumError } from '@allium/core'
 import { eventText, type RunKey, type RunSignal } from '@allium/store'
 import type { Blobs } from '../blobs/blobs.ts'
@@ -6,6 +7,7 @@ import type { EncryptionContext } from '../encryption.ts'
 import { LazyContext } from '../lazy-context.ts'
 import type { Sealer } from '../sealer.ts'
 import type { EventBatch, StoredSignal } from './event-table.ts'
+import { fullEvents, type ShortEvents, shortEvents } from './short-events.ts'
 
 /** A batch and the blobs that it refers to. */
 export type SealedBatch = EventBatch & SealedRow
@@ -25,21 +27,23 @@ export class EventSealer {
   sealBatch(run: RunKey, openEvents: readonly unknown[]): SealedBatch | Promise<SealedBatch> | undefined {
     const count = openEvents.length
     if (count === 0) return undefined
-    const id = crypto.randomUUID()
+    const id = randomBytes(9).toString('base64url')
     const place = eventContext(run, 'events', id)
+    const short = shortEvents(run, openEvents)
     const row =
       this.#blobs === undefined
-        ? plainRow(this.#sealer, eventText(openEvents), place)
-        : sealedRow(this.#sealer, run.key, openEvents, place)
+        ? plainRow(this.#sealer, eventText(short), place)
+        : sealedRow(this.#sealer, run.key, short, place)
     return row instanceof Promise ? row.then((own) => ({ id, count, ...own })) : { id, count, ...row }
   }
 
   /** @throws AlliumError `store.sealed`, `store.corrupt` */
   openEvents(run: RunKey, { id, body }: EventBatch): unknown[] | Promise<unknown[]> {
     const place = eventContext(run, 'events', id)
-    const openEvents =
-      this.#blobs === undefined ? this.#sealer.open(body, place) : this.#blobs.open(run.key, body, place)
-    return openEvents as unknown[] | Promise<unknown[]>
+    const short = this.#blobs === undefined ? this.#sealer.open(body, place) : this.#blobs.open(run.key, body, place)
+    return short instanceof Promise
+      ? short.then((opened) => fullEvents(run, opened as ShortEvents))
+      : fullEvents(run, short as ShortEvents)
   }
 
   async sealSignal(run: RunKey, { steer, id }: RunSignal): Promise<Uint8Array | null> {

@@ -91,7 +91,10 @@ interface DescribedRows {
 export function runDescription({ run, log, pending, turn }: DescribedRows, limit: number): RunDescription {
   return {
     run: operatedRunFromRow(run),
-    timeline: log.slice(0, limit).map(entryFromRow).reverse(),
+    timeline: log
+      .slice(0, limit)
+      .map((row) => entryFromRow(run, row))
+      .reverse(),
     hasEarlier: log.length > limit,
     pending: pending.map(pendingFromRow),
     ...(typeof turn?.usage === 'string' && costsOf(turn.usage)),
@@ -103,11 +106,17 @@ function costsOf(column: string): Pick<RunDescription, 'usage' | 'cost' | 'calls
   return { usage, ...costs }
 }
 
-function entryFromRow({ kind, at: time, detail, attempt, code }: SqlRow): TimelineEntry {
+/** SQL for the id of a step in the timeline: without that of its run, with which it begins. */
+export function stepInLog(step: string): string {
+  const [id, run] = [`${step}.id`, `${step}.run`]
+  return `case when substr(${id}, 1, length(${run}) + 1) = ${run} || ':' then substr(${id}, length(${run}) + 1) else ${id} end`
+}
+
+function entryFromRow({ run }: SqlRow, { kind, at: time, detail, attempt, code }: SqlRow): TimelineEntry {
   const at = Math.floor(Number(time))
   if (kind === 'claimed')
     return { type: kind, at, attempt: Number(attempt), ...(typeof detail === 'string' && { worker: detail }) }
-  if (kind === 'step') return { type: kind, at, step: String(detail) }
+  if (kind === 'step') return { type: kind, at, step: String(detail).replace(/^:/, `${run}:`) }
   if (kind !== 'ended') return { type: kind as 'added', at }
   return { type: kind, at, status: detail as DurableStatus, ...(typeof code === 'string' && { code }) }
 }

@@ -21,6 +21,7 @@ import {
   runFilterParams,
   runRowKey,
   schedulePage,
+  stepInLog,
   stepsOf,
   toPage,
 } from '@allium/store-sql'
@@ -59,7 +60,7 @@ const listSchedules = `
 
 const listSteps = `
   select s.id, s.body, s.sealed_as from runs r join steps s on s.tenant = r.tenant and s.run = r.run
-  left join run_log l on l.run = r.n and l.kind = 'step' and l.detail = s.id where r.tenant = ? and r.run = ? order by l.n`
+  left join run_log l on l.run = r.n and l.kind = 'step' and l.detail = ${stepInLog('s')} where r.tenant = ? and r.run = ? order by l.n`
 
 /** Shows the durable runs in a SQLite file to operators. */
 export class SqliteOperations implements RunOperations {

@@ -1,3 +1,4 @@
+import { stepInLog } from '@allium/store-sql'
 import { deleteHolders } from './blobs.ts'
 
 const isLive = (row: string) => `${row}.status in ('queued', 'running')`
@@ -89,7 +90,7 @@ create trigger run_added after insert on runs begin
 end;
 create trigger step_recorded after insert on steps begin
   insert into run_log (run, n, at, kind, detail)
-    select n, ${nextOf('runs.n')}, new.at, 'step', new.id from runs where tenant = new.tenant and run = new.run;
+    select n, ${nextOf('runs.n')}, new.at, 'step', ${stepInLog('new')} from runs where tenant = new.tenant and run = new.run;
 end;
 create trigger run_claimed after update of token on runs when new.status = 'running' and old.token <> new.token begin
   ${entry('claimed', ', attempt, detail', ', new.attempts, new.worker')}

@@ -3,6 +3,8 @@
  * it differs from `agent` after a rename. The index of turns by their end has no open turns, so that a checkpoint does not write it. Lists
  * are read in index order from their cursor on, for a tenant and for one of its owners.
  *
+ * Between two turns that rewind, each turn starts after the one before, so a page of the history finds its newest turn by a binary search.
+ *
  * The row of an open turn has its first checkpoint. `turn_parts` has what later ones add, in order: the key is the number of the turn in the
  * upper 32 bits. The turn that ends has all of it, so its parts are deleted.
  */
@@ -50,8 +52,10 @@ create table turns (
   rest blob not null,
   info blob not null,
   sealed_as text not null,
+  rewinds integer not null,
   unique (tenant, owner, agent, session, seq)
 ) strict;
+create index turns_rewinding on turns (tenant, owner, agent, session, seq) where rewinds = 1;
 create unique index turns_by_id on turns (tenant, owner, agent, session, turn_id);
 create index turns_by_key on turns (tenant, owner, agent, session, idempotency_key) where idempotency_key is not null;
 create index turns_by_time on turns (tenant, ended_at) where ended_at is not null;

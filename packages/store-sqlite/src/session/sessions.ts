@@ -82,15 +82,24 @@ const columnsOfOpenTurn = 'idempotency_key status started_at ended_at usage coun
   .map((column) => `iif(seq < 0, ${column}, null) as ${column}`)
   .join()
 
-/** Each row of the page has the lowest start of the rows before it, and their bytes. Both are read without the messages themselves. */
+/**
+ * Finds the newest turn that starts before the page's end. After the last rewind to before that, all turns with lower starts come first.
+ * Each row of the page has the lowest start of the rows before it, and their bytes. Both are read without the messages themselves.
+ */
 const selectPage = `
-  with page as (select seq, min(start) over newer as reached, sum(size) over newer as bytes from (
+  with recursive newest(low, high, until) as (
+    select iif(length <= ?5, version - 1, coalesce((select seq from turns
+      where ${turnsMatch} and rewinds = 1 and start < ?5 order by seq desc limit 1), 0)), version - 1, min(length, ?5)
+    from sessions where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4
+    union all select iif(start < ?5, seq, low), iif(start < ?5, high, seq - 1), until
+    from newest cross join turns on ${turnsMatch} and seq = (low + high + 1) / 2 where low < high),
+  page as (select seq, min(start) over newer as reached, sum(size) over newer as bytes from (
     select seq, start, length(messages) as size from turns
-    where ${turnsMatch} and seq >= 0 and start < ?5 order by seq desc limit ?6)
+    where ${turnsMatch} and seq between 0 and (select max(low) from newest) and start < ?5 order by seq desc limit ?6)
     window newer as (order by seq desc rows between unbounded preceding and 1 preceding))
   select n, seq, turn_id, start, sealed_as, messages, ${columnsOfOpenTurn} from turns where ${turnsMatch}
   and seq in (select ${openTurnSeq} union all select seq from page where reached is null or (bytes < ${pageBytes}
-    and reached > min(?5, (select length from sessions where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4)) - ?6))
+    and reached > (select until from newest limit 1) - ?6))
   order by seq < 0 desc, seq desc`
 
 /** The turns up to the version, each beside the session. A session without turns is one row. */

@@ -44,9 +44,11 @@ const beginAppend = `${writeSession('version = version + 1, length = ?12, status
 /** The columns that every write of a run sets. The others are in an index that does not change, so that the index is not written. */
 const contentColumns =
   'idempotency_key = ?7, status = ?8, started_at = ?9, ended_at = ?10, usage = ?11, start = ?12, count = ?13, digest = ?14, messages = ?15, rest = ?16, info = ?17, sealed_as = ?18'
-const insertTurn = `insert into turns values (null, ${Array.from({ length: 18 }, (_, i) => `?${i + 1}`).join()})`
+/** Whether the run starts at the same message as the run before, or earlier. */
+const rewinds = `coalesce((select start >= ?12 from turns where ${ofSession} and seq = ?5 - 1 and seq >= 0), 0)`
+const insertTurn = `insert into turns values (null, ${Array.from({ length: 18 }, (_, i) => `?${i + 1}`).join()}, ${rewinds})`
 const storeCheckpoint = `${insertTurn} on conflict (tenant, owner, agent, session, seq) do update set turn_id = ?6, ${contentColumns}`
-const endOpenTurn = `update turns set seq = ?5, ${contentColumns} where ${ofSession} and seq = ${openTurnSeq} and turn_id = ?6`
+const endOpenTurn = `update turns set seq = ?5, ${contentColumns}, rewinds = ${rewinds} where ${ofSession} and seq = ${openTurnSeq} and turn_id = ?6`
 
 /** Adds a part to the open run, if that has the messages before it. */
 const addPart = `
