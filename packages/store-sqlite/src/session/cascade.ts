@@ -1,6 +1,6 @@
 import type { Database, Value } from '../database/database.ts'
 
-/** Deletes data that belongs to sessions: runs with their events and steps, and the values of placeholders. */
+/** Deletes data that belongs to sessions: runs with their events and steps, recordings, and the values of placeholders. */
 export function cascadeDelete(
   db: Database,
   scope: { tenant: string; owner?: string; agent?: string; sessionId?: string },
@@ -17,6 +17,7 @@ export function cascadeDelete(
   const runCondition = condition.replace('agent', 'session_agent')
   const values = setColumns.map(([, value]) => value)
   db.run(`delete from steps where (tenant, run) in (select tenant, run from runs where ${runCondition})`, ...values)
-  for (const table of ['event_runs', 'vault']) db.run(`delete from ${table} where ${condition}`, ...values)
+  for (const table of ['event_runs', 'recordings', 'vault'])
+    db.run(`delete from ${table} where ${condition}`, ...values)
   db.run(`delete from runs where ${runCondition}`, ...values)
 }

@@ -51,6 +51,7 @@ export class Eraser {
       this.#deleteRuns,
       this.#deleteEvents,
       this.#deleteVault,
+      this.#deleteRecordings,
       this.#deleteRecords,
       this.#deleteValues,
       this.#anonymizeHolds,
@@ -111,6 +112,10 @@ export class Eraser {
 
   #deleteVault(step: Step): number {
     return this.#updateOlder(step, 'delete from vault', 'vault', 'tenant, owner, agent, session, layer')
+  }
+
+  #deleteRecordings(step: Step): number {
+    return this.#updateOlder(step, 'delete from recordings', 'recordings', 'n')
   }
 
   #deleteRecords(step: Step): number {
