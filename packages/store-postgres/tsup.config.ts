@@ -1,4 +1,9 @@
 import { defineConfig } from 'tsup'
 import base from '../../scripts/build/tsup.base.ts'
 
-export default defineConfig({ ...base, entry: ['src/index.ts', 'src/sql.ts'] })
+export default defineConfig({
+  ...base,
+  entry: ['src/index.ts', 'src/recordings.ts', 'src/sql.ts'],
+  // The package loads this entry of itself on demand.
+  external: ['@allium/store-postgres/recordings'],
+})

@@ -1,1 +1,9 @@
-export { default } from '../../scripts/build/tsup.base.ts'
+import { defineConfig } from 'tsup'
+import base from '../../scripts/build/tsup.base.ts'
+
+export default defineConfig({
+  ...base,
+  entry: ['src/index.ts', 'src/recordings.ts'],
+  // The recordings import the main entry by its name.
+  external: ['@allium/store-sql'],
+})

@@ -1,4 +1,7 @@
 import { defineConfig } from 'tsup'
 import base from '../../scripts/build/tsup.base.ts'
 
-export default defineConfig({ ...base, entry: ['src/index.ts', 'src/operations.ts', 'src/vitest.ts'] })
+export default defineConfig({
+  ...base,
+  entry: ['src/index.ts', 'src/operations.ts', 'src/recordings.ts', 'src/vitest.ts'],
+})

@@ -27,6 +27,7 @@ const requiredMethods: Readonly<Record<string, readonly string[]>> = {
   keyValue: ['get', 'set', 'delete'],
   vault: ['load', 'save'],
   events: ['append', 'read'],
+  recordings: ['add', 'get', 'list'],
   audit: ['chainOf'],
 }
 
@@ -58,7 +59,7 @@ function missingMethod(part: unknown, name: string): string | undefined {
 }
 
 const expectedStore =
-  "Pass the result of sqlite('allium.db') or postgres({ url }): { sessions, ledger?, keyValue?, vault?, events?, audit? }."
+  "Pass the result of sqlite('allium.db') or postgres({ url }): { sessions, ledger?, keyValue?, vault?, events?, recordings?, audit? }."
 
 function storeOptionError(problem: string, fix: string): AlliumError {
   return new AlliumError('agent.options', `The option store ${problem}. ${fix}`, { details: { option: 'store' } })

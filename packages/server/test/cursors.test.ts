@@ -1,5 +1,5 @@
 import { defineTool } from '@allium/core'
-import { memoryStore } from '@allium/store'
+import { memoryStore, type SessionStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { agentOf, ask, fileOf, kept, listen } from './kit.ts'
@@ -32,7 +32,7 @@ const stores = [
 ] as const
 
 /** Sessions of Ann's with a call that waits in each. */
-async function anns(sessions = memoryStore(), options: object = {}, approvals: object = {}) {
+async function anns(sessions: SessionStore = memoryStore(), options: object = {}, approvals: object = {}) {
   const steps = Array.from({ length: 20 }, () => call)
   const { agent } = kept(
     agentOf(steps, { tools: [wait], approvals: { secret: 'of the test', ...approvals } }),

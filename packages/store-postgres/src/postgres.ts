@@ -1,6 +1,16 @@
 import type { ConnectionOptions } from 'node:tls'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { EventLog, KeyValue, Ledger, RunOperations, RunStore, ScheduleStore, SessionStore } from '@allium/store'
+import {
+  type EventLog,
+  type KeyValue,
+  type Ledger,
+  lateRecordings,
+  type RecordingStore,
+  type RunOperations,
+  type RunStore,
+  type ScheduleStore,
+  type SessionStore,
+} from '@allium/store'
 import {
   type AuditStore,
   auditStore,
@@ -81,6 +91,8 @@ export interface PostgresStore {
   usage(query: UsageQuery): Promise<UsageDay[]>
   /** For `guard.pii`. */
   readonly vault: Vault
+  /** Recorded turns, for replays. */
+  readonly recordings: RecordingStore
   /** The sink of `observe.audit`, with a chain for each tenant. */
   readonly audit: AuditStore
   /** Migrates or checks the schema now instead of with the first operation. */
@@ -131,6 +143,9 @@ export function postgres(options: PostgresOptions): PostgresStore {
     }),
     keyValue: postgresKeyValue(db, sealer),
     vault: postgresVault(db, sealer),
+    recordings: lateRecordings(sealer.encrypts, async () =>
+      (await import('@allium/store-postgres/recordings')).postgresRecordings(db, sealer),
+    ),
     audit: auditStore(postgresAudit(db), sealer),
     usage: (query) => postgresUsage(db, query),
     ready: () => db.ready(),

@@ -10,6 +10,7 @@ import {
   vaultConformance,
 } from '@allium/testing'
 import { runOperationsConformance } from '@allium/testing/operations'
+import { recordingStoreConformance } from '@allium/testing/recordings'
 import { afterAll, describe, it } from 'vitest'
 import { aes } from './aes.ts'
 import { storesAt } from './schemas.ts'
@@ -66,6 +67,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
     })
     runOperationsConformance({
       name: `operations${name}`,
+      makeStore: () => stores.empty(more),
+      reopen: (store) => stores.again(store),
+      lease,
+      sleep: (ms) => sleep(ms),
+      ...shared,
+    })
+    recordingStoreConformance({
+      name: `recordings${name}`,
       makeStore: () => stores.empty(more),
       reopen: (store) => stores.again(store),
       lease,

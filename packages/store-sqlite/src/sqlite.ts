@@ -1,6 +1,16 @@
 import { AlliumError, type Clock } from '@allium/core'
 import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
-import type { EventLog, KeyValue, Ledger, RunOperations, RunStore, ScheduleStore, SessionStore } from '@allium/store'
+import {
+  type EventLog,
+  type KeyValue,
+  type Ledger,
+  lateRecordings,
+  type RecordingStore,
+  type RunOperations,
+  type RunStore,
+  type ScheduleStore,
+  type SessionStore,
+} from '@allium/store'
 import {
   type AuditStore,
   auditStore,
@@ -77,6 +87,8 @@ export interface SqliteStore {
   usage(query: UsageQuery): Promise<UsageDay[]>
   /** For `guard.pii`. */
   readonly vault: Vault
+  /** Recorded turns, for replays. */
+  readonly recordings: RecordingStore
   /** The sink of `observe.audit`, with a chain for each tenant. */
   readonly audit: AuditStore
   close(): void
@@ -123,6 +135,9 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),
     vault: sqliteVault(parts),
+    recordings: lateRecordings(sealer.encrypts, async () =>
+      (await import('@allium/store-sqlite/recordings')).sqliteRecordings(parts),
+    ),
     audit: auditStore(sqliteAudit(db, clock), sealer),
     usage: async (query) => sqliteUsage(db, erasures, query),
     close: () => db.close(),

@@ -14,6 +14,7 @@ import {
   vaultConformance,
 } from '@allium/testing'
 import { runOperationsConformance } from '@allium/testing/operations'
+import { recordingStoreConformance } from '@allium/testing/recordings'
 import { afterAll, describe, it } from 'vitest'
 import { aes } from '../../store-postgres/test/aes.ts'
 import { type SqliteStore, sqlite } from '../src/index.ts'
@@ -72,6 +73,15 @@ for (const [seal, encrypt] of [
 
   runOperationsConformance({
     name: `sqlite().operations${seal}`,
+    makeStore: ({ clock }) => fresh(clock),
+    reopen: (store) => again(store),
+    close,
+    describe,
+    it,
+  })
+
+  recordingStoreConformance({
+    name: `sqlite().recordings${seal}`,
     makeStore: ({ clock }) => fresh(clock),
     reopen: (store) => again(store),
     close,

@@ -2,6 +2,7 @@ import { capability, type Writer } from '@allium/core'
 import type { EventLog } from './event-log.ts'
 import type { KeyValue } from './key-value.ts'
 import type { Ledger } from './ledger.ts'
+import type { RecordingStore } from './recording-store.ts'
 import type { SessionStore } from './session-store.ts'
 
 /** The parts of a store. A layer without a store of its own uses the part that it needs. */
@@ -15,6 +16,8 @@ export interface AgentStore {
   readonly vault?: Vault | undefined
   /** The events of runs, for readers that disconnect and come back. */
   readonly events?: EventLog | undefined
+  /** Recorded turns, for replays. */
+  readonly recordings?: RecordingStore | undefined
   /** The target of an audit log: one chain for each tenant. */
   readonly audit?: { chainOf(tenant: string): object } | undefined
   /** Makes rate counters. */

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import type { ReadOnlyStore } from '@allium/server/inspect'
-import type { AgentStore, EventLog, SessionStore } from '@allium/store'
+import type { AgentStore, EventLog, memoryStore, SessionStore } from '@allium/store'
 import { type SqliteStore, sqlite } from '@allium/store-sqlite'
 import type { AgentModule, DevAgent } from './load-agent.ts'
 import { redirectSessions } from './redirect-sessions.ts'
@@ -21,7 +21,10 @@ export function openSessions(database: string) {
   let usesStandIn = false
   const store = (encrypt?: AgentModule['encrypt']) => (opened ??= sqlite(database, { synchronous: 'normal', encrypt }))
   // Opened at the first use, when the module has been imported and `encrypt` is known.
-  const sessions = new Proxy({} as SessionStore, { get: (_, name: keyof SessionStore) => store().sessions[name] })
+  const sessions = new Proxy({} as ReturnType<typeof memoryStore>, {
+    get: (_, name: keyof SessionStore | 'recordings') =>
+      name === 'recordings' ? store().recordings : store().sessions[name],
+  })
   Object.assign(globalThis, {
     [memoryStoreStandIn]: () => {
       usesStandIn = true

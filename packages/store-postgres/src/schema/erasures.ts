@@ -17,7 +17,7 @@ const olderRows = (table: string) => `ctid = any (array(
   ))`
 
 /** The tables whose older rows are deleted, after sessions and runs. */
-const erasedTables = ['schedules', 'event_runs', 'vault', 'outbox', 'key_values']
+const erasedTables = ['schedules', 'event_runs', 'vault', 'recordings', 'outbox', 'key_values']
 
 /**
  * Erasures are identified by digests under a key of the schema. Writers of an owner's data hold a shared lock; an erasure waits for them and

@@ -3,6 +3,11 @@ import { ofSession, sessionMatches } from './matches.ts'
 /** The same session under the other name. */
 const ofOldName = ofSession.replace('_session_agent', '_from')
 
+/** Moves the rows of the session in a table, in place of those that the new name has. */
+const moveRows = (table: string) => `delete from {s}.${table} where ${ofSession};
+  update {s}.${table} set agent = _session_agent
+    where ${ofOldName};`
+
 /** Moves the session of a renamed agent. */
 export const moves = `
 -- Moves everything that belongs to the session. Its events are deleted, because they are sealed under the old name and no reader would
@@ -13,9 +18,7 @@ begin
   delete from {s}.sessions where ${sessionMatches};
   update {s}.sessions set agent = _session_agent
     where tenant = _tenant and owner = _owner and agent = _from and id = _session;
-  delete from {s}.vault where ${ofSession};
-  update {s}.vault set agent = _session_agent
-    where ${ofOldName};
+  ${['vault', 'recordings'].map(moveRows).join('\n  ')}
   update {s}.runs set session_agent = _session_agent
     where tenant = _tenant and owner = _owner and session_agent = _from and session = _session;
   delete from {s}.event_runs where ${ofOldName};

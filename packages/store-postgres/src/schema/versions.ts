@@ -12,6 +12,7 @@ import { moves } from './moves.ts'
 import { outbox } from './outbox.ts'
 import { queueClaims } from './queue-claims.ts'
 import { queues } from './queues.ts'
+import { recordings } from './recordings.ts'
 import { runAdds } from './run-adds.ts'
 import { runLog } from './run-log.ts'
 import { runTables } from './run-tables.ts'
@@ -31,6 +32,7 @@ const parts = [
   blobTables,
   outbox,
   values,
+  recordings,
   erasures,
   leases,
   turns,

@@ -93,32 +93,33 @@ export class MemorySessions {
     return found?.call
   }
 
-  rename(key: SessionKey, names: readonly string[], lease: Lease | undefined): boolean {
+  /** Returns the key that the session had. */
+  rename(key: SessionKey, names: readonly string[], lease: Lease | undefined): SessionKey | undefined {
     const existing = this.find(key)
-    if (existing !== undefined && (!existing.isEmpty || this.#isHeld(existing))) return false
+    if (existing !== undefined && (!existing.isEmpty || this.#isHeld(existing))) return undefined
     const from = names
       .filter((agent) => agent !== key.agent)
       .flatMap((agent) => this.#get({ ...key, agent }) ?? [])
       .find((session) => !session.isEmpty || session.token === lease?.token)
-    if (from === undefined) return false
+    if (from === undefined) return undefined
     if (this.#isHeld(from) && from.token !== lease?.token)
       throw heldByOtherAgent(key, this.#clock.now() + from.until - this.#clock.monotonic())
-    this.#sessions.delete(nameOf(from.key))
+    const formerKey = from.key
+    this.#sessions.delete(nameOf(formerKey))
     from.key = ownCopy(key)
     this.#sessions.set(nameOf(key), from)
-    return true
+    return formerKey
   }
 
   delete(key: SessionKey): void {
     this.#sessions.delete(nameOf(checkKey(key)))
   }
 
-  /** Returns how many of the sessions had content. */
-  erase(scope: ListScope): number {
+  erase(scope: ListScope): MemorySession[] {
     return this.#forget(this.#in(scope))
   }
 
-  expire(olderThan: number): number {
+  expire(olderThan: number): MemorySession[] {
     const before = this.#clock.now() - olderThan
     return this.#forget([...this.#sessions.values()].filter((one) => one.updatedAt < before && !this.#isNeeded(one)))
   }
@@ -157,9 +158,9 @@ export class MemorySessions {
     return session
   }
 
-  #forget(sessions: readonly MemorySession[]): number {
+  #forget(sessions: MemorySession[]): MemorySession[] {
     for (const { key } of sessions) this.#sessions.delete(nameOf(key))
-    return sessions.filter((session) => session.summary() !== undefined).length
+    return sessions
   }
 }
 

@@ -1,8 +1,12 @@
 import { type Clock, systemClock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { MemoryRecordings } from '@allium/store/recordings'
+import { lateRecordings } from '../late-recordings.ts'
+import type { RecordingStore } from '../recording-store.ts'
 import type { SessionStore } from '../session-store.ts'
 import { checkOwner } from '../store-name.ts'
 import { MemoryOutbox, type OutboxOptions } from './memory-outbox.ts'
+import type { MemorySession } from './memory-session.ts'
 import { MemorySessions } from './memory-sessions.ts'
 
 export interface MemoryStoreOptions extends OutboxOptions {
@@ -14,14 +18,19 @@ const optionKeys: KeysOf<MemoryStoreOptions> = { clock: true, consumers: true, r
 /** The key under which `allium dev` gives its own store, so that sessions survive a reload of the agent. */
 const standIn = Symbol.for('allium:memory-store')
 
+/** Sessions, and the recordings that are erased with them. */
+type MemoryStore = SessionStore & { readonly recordings: RecordingStore }
+
 /** Stores copies of sessions in this process. For tests, and for data that need not outlive the process. */
-export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
+export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   checkOptions(options, optionKeys, 'memoryStore()', 'options.invalid')
-  const replacement = (globalThis as { [standIn]?: () => SessionStore })[standIn]
+  const replacement = (globalThis as { [standIn]?: () => MemoryStore })[standIn]
   if (replacement !== undefined) return replacement()
   const { clock = systemClock, ...records } = options
   const outbox = new MemoryOutbox(clock, records)
   const sessions = new MemorySessions(clock, outbox)
+  let loading: Promise<MemoryRecordings> | undefined
+  const recordings = () => (loading ??= loadRecordings(clock))
   return {
     load: async (key, { version } = {}) => sessions.find(key)?.loaded(version),
     head: async (key, { turnId } = {}) => sessions.find(key)?.head(turnId),
@@ -38,15 +47,42 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     list: async (query) => sessions.list(query),
     pendingCalls: async (query) => sessions.pendingCalls(query),
     findPendingCall: async (query) => sessions.findPendingCall(query),
-    rename: async (key, names, { lease } = {}) => sessions.rename(key, names, lease),
-    delete: async (key) => sessions.delete(key),
+    async rename(key, names, { lease } = {}) {
+      const formerKey = sessions.rename(key, names, lease)
+      if (formerKey !== undefined) (await loading)?.move(formerKey, key)
+      return formerKey !== undefined
+    },
+    async delete(key) {
+      const at = clock.now()
+      sessions.delete(key)
+      // Also loads them if there are none yet, because a run may still be active and record its turn.
+      ;(await recordings()).erase(key, at)
+    },
     async erase({ tenant, owner }) {
       const scope = checkOwner({ tenant, owner })
-      const deletedCount = sessions.erase(scope)
+      const at = clock.now()
+      const erased = sessions.erase(scope)
       outbox.erase(scope)
-      return deletedCount
+      ;(await recordings()).erase(scope, at)
+      return countStored(erased)
     },
-    expire: async ({ olderThan }) => sessions.expire(olderThan),
+    async expire({ olderThan }) {
+      const expired = sessions.expire(olderThan)
+      const kept = await loading
+      for (const { key } of expired) kept?.forget(key)
+      return countStored(expired)
+    },
     outbox,
+    recordings: lateRecordings(false, recordings),
   }
+}
+
+async function loadRecordings(clock: Clock): Promise<MemoryRecordings> {
+  const entry = await import('@allium/store/recordings')
+  return new entry.MemoryRecordings(clock)
+}
+
+/** Returns how many sessions had content. */
+function countStored(sessions: readonly MemorySession[]): number {
+  return sessions.filter((session) => session.summary() !== undefined).length
 }

@@ -1,0 +1,138 @@
+import { AlliumError, type Clock, type SessionKey, type Writer } from '@allium/core'
+import type {
+  EventScope,
+  Page,
+  Recording,
+  RecordingInfo,
+  RecordingQuery,
+  RecordingSizes,
+  RecordingStore,
+  RunKey,
+} from '@allium/store'
+import { pageOf } from '../memory-store/page.ts'
+import { checkRecordedRun, checkRecording, checkRecordingQuery } from './check-recording.ts'
+
+type Kept = Recording & { readonly bytes: number; readonly n: number }
+
+/** How long an erasure is remembered, in milliseconds. */
+const tombstoneTtl = 7 * 24 * 3_600_000
+
+/** The recordings of the memory store. */
+export class MemoryRecordings implements RecordingStore {
+  readonly sealed = false
+  readonly #clock: Clock
+  #kept = new Map<string, Kept>()
+  #lastN = 0
+  /** When each tenant, owner or session was erased. */
+  readonly #erasedAt = new Map<string, number>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  async add(recording: Recording, by?: Writer): Promise<void> {
+    const checked = checkRecording(recording)
+    if (by !== undefined && this.#isErasedSince(checked.key, by.since)) throw erasedDuringRun(checked)
+    await this.prune()
+    const name = nameOf(checked)
+    this.#kept.set(name, { ...checked, n: this.#kept.get(name)?.n ?? ++this.#lastN })
+  }
+
+  async get(run: RunKey): Promise<Recording | undefined> {
+    const kept = this.#kept.get(nameOf(checkRecordedRun(run)))
+    if (kept === undefined || this.#isExpired(kept)) return undefined
+    const { bytes: _, n: __, ...recording } = kept
+    return { ...recording, key: { ...recording.key } }
+  }
+
+  async list(query: RecordingQuery): Promise<Page<RecordingInfo>> {
+    const { agent, tenant, since, until, isAscending, cursor, limit } = checkRecordingQuery(query)
+    const found = [...this.#kept.values()].filter((kept) => {
+      const isSelected = kept.key.agent === agent && (tenant ?? kept.key.tenant) === kept.key.tenant
+      return isSelected && kept.startedAt >= since && kept.startedAt < until && !this.#isExpired(kept)
+    })
+    const sign = isAscending ? 1 : -1
+    const page = pageOf(found, ({ startedAt, n }) => [sign * startedAt, sortable(sign * n)], { cursor, limit })
+    return { ...page, items: page.items.map(infoOf) }
+  }
+
+  async sizes(): Promise<RecordingSizes[]> {
+    const byTenant = new Map<string, RecordingSizes>()
+    for (const { key, bytes, startedAt } of this.#kept.values()) {
+      const { tenant } = key
+      const sum = byTenant.get(tenant) ?? { tenant, count: 0, bytes: 0, oldestAt: startedAt }
+      const oldestAt = Math.min(sum.oldestAt, startedAt)
+      byTenant.set(tenant, { tenant, count: sum.count + 1, bytes: sum.bytes + bytes, oldestAt })
+    }
+    return [...byTenant.values()].toSorted((a, b) => (a.tenant < b.tenant ? -1 : 1))
+  }
+
+  async prune(): Promise<number> {
+    return this.#delete((kept) => this.#isExpired(kept))
+  }
+
+  /** Deletes the recordings of a session, an owner or a tenant, and rejects those of runs that began by then. */
+  erase(scope: EventScope, at: number): void {
+    for (const [name, before] of this.#erasedAt) if (before <= at - tombstoneTtl) this.#erasedAt.delete(name)
+    this.#erasedAt.set(JSON.stringify(partsOf(scope)), at)
+    this.forget(scope)
+  }
+
+  /** Deletes the recordings of a session, an owner or a tenant. */
+  forget(scope: EventScope): void {
+    const parts = partsOf(scope)
+    this.#delete(({ key }) => {
+      const ofKey = partsOf(key)
+      return parts.every((part, i) => part === ofKey[i])
+    })
+  }
+
+  /** Moves the recordings of a session whose agent was renamed. */
+  move(from: SessionKey, to: SessionKey): void {
+    this.forget(to)
+    const isMoved = ({ key }: Kept) => JSON.stringify(partsOf(key)) === JSON.stringify(partsOf(from))
+    const kept = [...this.#kept.values()].map((one) => (isMoved(one) ? { ...one, key: { ...to } } : one))
+    this.#kept = new Map(kept.map((one) => [nameOf(one), one]))
+  }
+
+  #delete(isDeleted: (kept: Kept) => boolean): number {
+    const before = this.#kept.size
+    for (const [name, kept] of this.#kept) if (isDeleted(kept)) this.#kept.delete(name)
+    return before - this.#kept.size
+  }
+
+  #isErasedSince({ tenant, owner, agent, sessionId }: SessionKey, since: number): boolean {
+    return [[tenant], [tenant, owner], [tenant, owner, agent, sessionId]].some(
+      (scope) => since <= (this.#erasedAt.get(JSON.stringify(scope)) ?? Number.NEGATIVE_INFINITY),
+    )
+  }
+
+  #isExpired({ expiresAt }: Kept): boolean {
+    return expiresAt <= this.#clock.now()
+  }
+}
+
+function erasedDuringRun({ turnId }: RunKey): AlliumError {
+  return new AlliumError(
+    'store.fenced',
+    `The data of the owner or session was erased while the turn "${turnId}" was active. Its recording was not stored.`,
+  )
+}
+
+function infoOf({ key, turnId, startedAt, expiresAt, bytes }: Kept): RecordingInfo {
+  return { key: { ...key }, turnId, startedAt, expiresAt, bytes }
+}
+
+function nameOf({ key, turnId }: RunKey): string {
+  return JSON.stringify([...partsOf(key), turnId])
+}
+
+function partsOf(scope: EventScope): string[] {
+  const { tenant, owner, agent, sessionId } = scope as Partial<SessionKey> & { tenant: string }
+  return [tenant, owner, agent, sessionId].filter((part) => part !== undefined)
+}
+
+/** Returns a text that sorts as the number does, from -1e15 to 1e15. */
+function sortable(n: number): string {
+  return String(n + 1e15)
+}
