@@ -49,9 +49,9 @@ export function promptTokens(request: SentRequest): number {
 /**
  * Returns the breaks between two calls, outermost layer first.
  *
- * @param minTokens returns the smallest loss that counts; only called if there is a difference
+ * @param minLostTokens returns the smallest loss that counts; only called if there is a difference
  */
-export function findBreaks(before: WatchedCall, now: WatchedCall, minTokens: () => number): FoundBreak[] {
+export function findBreaks(before: WatchedCall, now: WatchedCall, minLostTokens: () => number): FoundBreak[] {
   const added = addedItems(before.fromLoop, now.fromLoop)
   let place: Place = { before: before.fromLoop, now: now.fromLoop, common: commonItems(before.fromLoop, now.fromLoop) }
   const breaks: FoundBreak[] = place.common < before.fromLoop.items.length ? [breakAt(place, added)] : []
@@ -65,9 +65,12 @@ export function findBreaks(before: WatchedCall, now: WatchedCall, minTokens: () 
     if (inner.common < Math.min(place.common, oldItems)) breaks.push(breakAt(inner, added + notes, layer))
     place = inner
   }
+  // The innermost break decides what the provider can read, so its tokens are those of the final request.
+  const last = breaks.pop()
+  if (last !== undefined) breaks.push(breakAt(place, added + notes, last.layer))
   breaks.push(...otherFields(before, now, added + notes))
   if (breaks.length === 0) return breaks
-  const least = minTokens()
+  const least = minLostTokens()
   return breaks.filter(({ lostTokens }) => lostTokens > 0 && lostTokens >= least)
 }
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { injection, maxModelCalls, pii, policy } from '../../../guard/src/index.ts'
 import { plan } from '../../../memory/src/index.ts'
 import { cache, promptCache as marks, settings } from '../../../model/src/index.ts'
-import { duration, onion, usage } from '../../src/index.ts'
+import { duration, usage } from '../../src/index.ts'
 import { type Layer, tool } from '../scene.ts'
 import { calls, lorem, watched } from './watching.ts'
 
@@ -44,7 +44,6 @@ const copying: Middleware = {
 /** Layers that keep the beginning of requests. */
 const stable: readonly (() => Layer | readonly Layer[])[] = [
   () => pii(),
-  () => retrying,
   () => usage(),
   () => policy({ deny: ['x'] }),
   () => reminder,
@@ -57,7 +56,6 @@ const stable: readonly (() => Layer | readonly Layer[])[] = [
   () => maxModelCalls({ limit: 1_000 }),
   () => settings({ overrides: { temperature: 0 } }),
   () => duration(),
-  () => onion(),
 ]
 
 function turnOf(random: () => number): ScriptedStep[] {
@@ -68,7 +66,7 @@ function turnOf(random: () => number): ScriptedStep[] {
 
 it.each(Array.from({ length: 20 }, (_, i) => i))('names no layer in 10 stable turns of the agent %i', async (seed) => {
   const random = randomFrom(seed + 1)
-  const layers = stable.flatMap((create) => (random() < 0.7 ? create() : []))
+  const layers = [retrying, ...stable.flatMap((create) => (random() < 0.7 ? create() : []))]
   const steps = Array.from({ length: 10 }, () => turnOf(random)).flat()
   const { agent, events, model } = watched(layers, steps, {
     tools: [tool('search', () => lorem(40, 'found')), tool('book')],
@@ -79,7 +77,7 @@ it.each(Array.from({ length: 20 }, (_, i) => i))('names no layer in 10 stable tu
   for (let turn = 0; turn < 10; turn++) {
     const run = session.run(`Mail ada${turn}@example.com about ${lorem(random() * 30, `topic${turn}`)}`)
     if (random() < 0.2) void run.steer(`And ${turn}`)
-    statuses.add((await run.settled()).status)
+    statuses.add((await run).status)
     if (random() < 0.3) {
       const snapshot = JSON.parse(JSON.stringify(session.snapshot()))
       await session.close()
