@@ -5,6 +5,7 @@ import * as memory from 'allium/memory'
 import * as model from 'allium/model'
 import * as observe from 'allium/observe'
 import { metrics, trace } from 'allium/otel'
+import { promptCache } from 'allium/prompt-cache'
 import * as tools from 'allium/tools'
 import { describe, expect, it } from 'vitest'
 
@@ -28,7 +29,7 @@ function pagesIn(folder: string): string[] {
 describe.each([
   ['guard', guard],
   ['model', model],
-  ['observe', { ...observe, metrics, trace }],
+  ['observe', { ...observe, metrics, promptCache, trace }],
   ['tools', tools],
   ['memory', memory],
 ])('the pack %s', (name, pack) => {

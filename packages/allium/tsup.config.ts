@@ -18,6 +18,7 @@ export default defineConfig({
     'src/observe.ts',
     'src/otel.ts',
     'src/pack.ts',
+    'src/prompt-cache.ts',
     'src/testing.ts',
     'src/testing-vitest.ts',
     'src/tools.ts',

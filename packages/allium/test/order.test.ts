@@ -5,6 +5,7 @@ import * as memory from '../src/memory.ts'
 import * as model from '../src/model.ts'
 import * as observe from '../src/observe.ts'
 import { trace } from '../src/otel.ts'
+import { promptCache } from '../src/prompt-cache.ts'
 import { scriptedModel } from '../src/testing.ts'
 import * as tools from '../src/tools.ts'
 
@@ -81,6 +82,19 @@ describe('the order of the packs’ layers', () => {
       expect(check(layer, other)).toEqual([])
       expect(check(other, layer)).toEqual([])
     }
+  })
+
+  it('warns of layers that change the beginning of requests, if the agent has a layer for the prompt cache', () => {
+    const truncate = memory.truncate({ maxMessages: 9 })
+    const picking = model.selectTools({ model: small })
+    const fixed = model.selectTools({ tools: ['search'], as: 'fixed' })
+    expect(check(truncate, picking, fixed, model.promptCache())).toMatchObject([
+      { severity: 'warn', layers: ['memory:truncate'] },
+      { severity: 'warn', layers: ['model:selectTools'] },
+    ])
+    expect(check(memory.compact(), fixed, promptCache())).toEqual([])
+    expect(check(truncate, promptCache())[0]?.message).toContain('changes the beginning of requests')
+    expect(check(truncate, picking)).toEqual([])
   })
 
   it('is a question for layers of an application, too', () => {

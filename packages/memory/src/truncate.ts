@@ -43,7 +43,7 @@ export function truncate(given: TruncateOptions): TypedMiddleware<{}> {
   return defineMiddleware({
     name: as,
     options: { maxMessages: given.maxMessages, maxTokens: given.maxTokens },
-    order: { is: ['shapes'] },
+    order: { is: ['shapes', 'changesPrefix'] },
     model(ctx, next) {
       const newest = newestMessages(ctx.request.messages)
       if (newest !== undefined) ctx.messages = newest

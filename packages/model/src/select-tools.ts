@@ -80,7 +80,8 @@ export function selectTools<Name extends string = 'model:selectTools'>(
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
-    order: { is: ['shapes'] },
+    // A list of names selects the same tools in each turn.
+    order: { is: Array.isArray(tools) ? ['shapes'] : ['shapes', 'changesPrefix'] },
     state: {
       [`${as}:shown`]: { default: null, scope: 'turn' },
       [`${as}:tokens`]: sum(),

@@ -216,6 +216,27 @@ describe('observe.onion: turns that belong together', () => {
   })
 })
 
+describe('observe.onion in a sub-agent and its parent', () => {
+  it('shows innermost layers inside the others and outside the tool', async () => {
+    const watch = onion()
+    const passes = (name: string, more: Partial<Middleware>): Middleware => ({
+      name,
+      tool: (_, next) => next(),
+      ...more,
+    })
+    const layers = [watch, passes('own', {}), passes('own-inner', { innermost: true })]
+    const inner = scene([calling(['dig']), 'Found.'], layers, { name: 'digger', tools: [tool('dig')] }).agent
+    const inherited = [passes('outer', { inherit: true }), passes('inner', { inherit: true, innermost: true })]
+    const execute = async (_: unknown, ctx: ToolExecution) => (await delegate(ctx, inner, 'dig'))?.text
+    const { agent } = scene([calling(['research']), 'ok'], [watch, ...inherited], {
+      tools: [tool('research', execute as never)],
+    })
+    await agent.run('hi')
+    const order = /outer[\s\S]*own [\s\S]*inner[\s\S]*own-inner[\s\S]*─ dig/
+    expect(watch.toText(watch.turns()[1] ?? '')).toMatch(order)
+  })
+})
+
 describe('observe.onion: the page', () => {
   it('draws each layer with its time, its decision, and a bar', async () => {
     const clock = manualClock()

@@ -36,7 +36,7 @@ export const orderRules: OrderRules = (layers) => {
   }))
   const known = byWord(placed)
   const wrong = placed.flatMap((one) => neighbours(one, known).flatMap((other) => checkPair(one, other)))
-  return [...wrong, ...reportedOnce(layers)]
+  return [...wrong, ...reportedOnce(layers), ...changedPrefixes(layers)]
 }
 
 /** Finds layers of sub-agents that report what a layer of this agent reports, too. They count once. */
@@ -49,6 +49,18 @@ function reportedOnce(layers: readonly Layer[]): Finding[] {
       severity: 'warn',
       layers: [name],
       message: `A sub-agent has "${name}", too. It counts once.`,
+    }))
+}
+
+/** Finds layers that change the beginning of requests, if the agent has a layer for the provider's prompt cache. */
+function changedPrefixes(layers: readonly Layer[]): Finding[] {
+  if (!layers.some((layer) => matches(['marks', 'watchesPrompts'], layer))) return []
+  return layers
+    .filter((layer) => matches(['changesPrefix'], layer))
+    .map(({ name }) => ({
+      severity: 'warn',
+      layers: [name],
+      message: `"${name}" changes the beginning of requests, and the provider's prompt cache ends there. Let it change the end, or change it rarely.`,
     }))
 }
 

@@ -54,16 +54,8 @@ export function checkNames(layers: readonly Layer[], taken: ReadonlySet<string>)
 const runMayNot = ['agent', 'session', 'state', 'tools', 'provides'] as const
 
 function inOrder(scope: 'model' | 'tool', layers: readonly Layer[]): Hook[] {
-  const innermost = new Set(layers.filter(({ spec }) => spec.innermost === true))
-  return innermost.size === 0
-    ? hooksOf(scope, layers)
-    : [
-        ...hooksOf(
-          scope,
-          layers.filter((layer) => !innermost.has(layer)),
-        ),
-        ...hooksOf(scope, [...innermost]),
-      ]
+  const hooks = hooksOf(scope, layers)
+  return [...hooks.filter((hook) => !isInnermost(hook)), ...hooks.filter(isInnermost)]
 }
 
 function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
@@ -128,7 +120,13 @@ function joined(parent: readonly Hook[], child: readonly Hook[]): Hook[] {
 
 /** Wraps the hooks of all other layers, and adds a wrapped hook right around the core. */
 function wrapHooks(wrappers: readonly Layer[], scope: ScopeName, hooks: readonly Hook[]): Hook[] {
-  const around: Hook = { name: 'core', run: (_ctx, next) => next(), config: undefined, reenters: false }
+  const around: Hook = {
+    name: 'core',
+    run: (_ctx, next) => next(),
+    config: undefined,
+    reenters: false,
+    innermost: true,
+  }
   return [...hooks, around].map((hook) => {
     const layer = hook === around ? undefined : hook.name
     const others = wrappers.filter(({ name }) => name !== hook.name)

@@ -39,4 +39,8 @@ export const alliumNames = {
   estimated: 'allium.usage.estimated',
   cost: 'allium.usage.cost',
   replayed: 'allium.replayed',
+  layer: 'allium.layer',
+  part: 'allium.prompt_cache.part',
+  intended: 'allium.prompt_cache.intended',
+  lostTokens: 'allium.prompt_cache.lost_tokens',
 } as const

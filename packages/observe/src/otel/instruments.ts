@@ -1,15 +1,24 @@
 import { type Attributes, type Meter, metrics } from '@opentelemetry/api'
-import { attributesOf, type Values } from './conventions.ts'
+import { alliumNames, attributesOf, type Values } from './conventions.ts'
 import type { Conventions, MetricKey, MetricNames } from './names.ts'
 
 /** The instruments of a meter, by default the application's. */
 export class Instruments {
   readonly #conventions: Conventions
+  readonly #lost: (tokens: number, attributes: Attributes) => void
   readonly #record = new Map<string, (value: number, attributes: Attributes) => void>()
 
   constructor(conventions: Conventions, meter: Meter = metrics.getMeter('@allium/observe')) {
     this.#conventions = conventions
     for (const [key, names] of Object.entries(conventions.metrics)) this.#record.set(key, instrument(meter, names))
+    const description =
+      'Estimated input tokens that a changed prompt kept from being read from the cache of the provider.'
+    this.#lost = instrument(meter, {
+      name: alliumNames.lostTokens,
+      instrument: 'counter',
+      unit: '{token}',
+      description,
+    })
   }
 
   /** Records a value, with the attributes that the metric may have and with attributes of Allium. */
@@ -18,9 +27,14 @@ export class Instruments {
     if (names === undefined) return
     this.#record.get(key)?.(value, { ...attributesOf(this.#conventions, names.attributes, values), ...attributes })
   }
+
+  /** Counts tokens that a changed prompt has lost. */
+  lost(tokens: number, model: Values, attributes: Attributes): void {
+    this.#lost(tokens, { ...attributesOf(this.#conventions, ['provider', 'requestModel'], model), ...attributes })
+  }
 }
 
-function instrument(meter: Meter, { name, instrument: kind, unit, description }: MetricNames) {
+function instrument(meter: Meter, { name, instrument: kind, unit, description }: Omit<MetricNames, 'attributes'>) {
   if (kind === 'counter') {
     const counter = meter.createCounter(name, { description, unit })
     return (value: number, attributes: Attributes) => counter.add(value, attributes)

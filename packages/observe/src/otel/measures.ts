@@ -5,6 +5,7 @@ import { errorType } from '../error-type.ts'
 import { decisionOfError } from '../failure.ts'
 import { ignoreErrors } from '../ignore-errors.ts'
 import { knownTool } from '../known-tool.ts'
+import type { ObservePromptCache } from '../prompt-cache/event.ts'
 import { stopwatch } from '../stopwatch.ts'
 import { watchCall } from '../watch-call.ts'
 import { modelValues, serverValues, withoutProvider } from './call-values.ts'
@@ -89,6 +90,13 @@ export class Measures {
       },
       onError: (error) => record(typeOf(error)),
     })
+  }
+
+  /** Adds what a call lost because its prompt begins differently. Without a layer, the agent made the difference. */
+  promptCache({ model, first: { layer, part, intended, lostTokens }, confirmed }: ObservePromptCache): void {
+    const about = { ...(layer !== undefined && { [alliumNames.layer]: layer }), [alliumNames.part]: part }
+    const attributes = { ...about, [alliumNames.intended]: intended }
+    ignoreErrors(() => confirmed === false || this.#all.lost(lostTokens, modelValues(model), attributes))
   }
 
   #unlessReplayed(ctx: TurnView, record: (all: Instruments) => void): void {

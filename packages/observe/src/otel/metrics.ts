@@ -42,6 +42,13 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
     order: { is: ['traces', 'reports'] },
     innermost: true,
     inherit: true,
+    async agent(ctx, next) {
+      ctx.on('observe:promptCache', (event) => {
+        // Once, if the agent reports old names, too, or if it is the event of a sub-agent.
+        if (names === 'latest' && !('path' in event)) own.promptCache(event)
+      })
+      await next()
+    },
     async turn(ctx, next) {
       measuresOf(ctx).turn(ctx)
       await next()

@@ -1,0 +1,1 @@
+export * from '@allium/observe/prompt-cache'
