@@ -12,7 +12,7 @@ export function summaryOf(
   const invalid = trials.filter(({ scores }) => 'invalid' in (scores[scorer] ?? { invalid: '' })).length
   const meanOf = (field: 'score' | 'value') => {
     const byCase = cases.map((one) => mean(one.trials.flatMap(({ scores }) => numberIn(scores[scorer], field))))
-    return mean(byCase.filter((value) => !Number.isNaN(value)))
+    return mean(byCase.filter((one) => !Number.isNaN(one)))
   }
   const [score, value] = [meanOf('score'), meanOf('value')]
   return {

@@ -96,8 +96,8 @@ export class DecisionWatch {
     if (isFinal(effect)) {
       const ofCall = this.#found.filter((one) => one.callId === callId && one.decision.scope === 'tool')
       // Layers outside see the same denial again.
-      if (ofCall.some(({ decision }) => isFinal(decision))) return
-      const skip = ofCall.find(({ decision }) => decision.layer === layer && decision.decision === 'skipped')
+      if (ofCall.some((one) => isFinal(one.decision))) return
+      const skip = ofCall.find((one) => one.decision.layer === layer && one.decision.decision === 'skipped')
       this.#found = this.#found.filter((one) => one !== skip)
     }
     const { decision, reason } = effect

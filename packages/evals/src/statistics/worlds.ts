@@ -17,7 +17,7 @@ type World = (drop: number, trials: number, random: Random) => CaseMeans
  * - `easy`: all cases pass in 95 % of their trials
  * - `frozen`: the trials of a case are equal, as with temperature 0
  * - `rare`: most cases never change, and a share of them falls from 1 to 0
- * - `graded`: a judge's scores, most of them high
+ * - `graded`: a judge's grades, most of them high
  *
  * In `mixed`, `easy` and `graded`, the trials of a case are correlated: three in ten cases repeat their first trial.
  */
@@ -28,10 +28,9 @@ export const worlds = {
   rare: (drop, _trials, random) => ({ baseline: 1, candidate: random() < drop ? 0 : 1 }),
   graded: (drop, trials, random) => {
     const falls = drop / gradedMean
-    const grade = () => random() ** (1 / 9)
     return {
-      baseline: meanOf(trials, random, grade),
-      candidate: meanOf(trials, random, () => grade() * (1 - falls)),
+      baseline: meanOf(trials, random, () => grade(random())),
+      candidate: meanOf(trials, random, () => (random() < falls ? 0 : grade(random()))),
     }
   },
 } satisfies Record<string, World>
@@ -39,8 +38,13 @@ export const worlds = {
 export type WorldName = keyof typeof worlds
 export const worldNames = ['mixed', 'easy', 'frozen', 'rare', 'graded'] as const satisfies readonly WorldName[]
 
-/** The mean of the ninth root of a uniform number, which is Beta(9, 1). */
-const gradedMean = 0.9
+/** A grade of 1 in six of ten answers, 0.75 in two, 0.5 in one, and 0 in one. */
+function grade(random: number): number {
+  if (random < 0.6) return 1
+  if (random < 0.8) return 0.75
+  return random < 0.9 ? 0.5 : 0
+}
+const gradedMean = 0.8
 
 /** @param falls the share by which the rate of passing trials falls */
 function passOrFail(rate: number, falls: number, trials: number, random: Random): CaseMeans {
