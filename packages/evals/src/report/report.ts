@@ -1,7 +1,7 @@
 import type { RunResult, ToolStatus, Usage } from '@allium/core'
 import type { GateReport } from '../gates/gate.ts'
-import type { Calibration } from '../scorers/calibrate.ts'
 import type { Verdict } from '../statistics/verdicts.ts'
+import type { Calibration } from './calibration.ts'
 
 /** The result of `evaluate()`: plain JSON data, for reporters, files and a later baseline. */
 export interface EvalReport {

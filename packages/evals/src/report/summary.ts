@@ -1,5 +1,5 @@
 import { mean, numberIn } from '../gates/losses-of.ts'
-import type { Calibration } from '../scorers/calibrate.ts'
+import type { Calibration } from './calibration.ts'
 import type { CaseReport, ScorerSummary } from './report.ts'
 
 /** Returns the means of a scorer over the cases. */
