@@ -18,6 +18,7 @@ const pagesOf: Readonly<Record<string, readonly string[]>> = {
   devtools: ['guide/inspector'],
   durable: ['guide/durable', 'guide/durable/'],
   'durable-restate': ['guide/durable-restate'],
+  evals: ['packs/evals'],
   guard: ['packs/guard', 'packs/guard/', 'concepts/information-flow'],
   hooks: ['packs/hooks'],
   memory: ['packs/memory', 'concepts/durability'],

@@ -1,0 +1,53 @@
+import { AlliumError } from '@allium/core'
+import { isRecord } from '@allium/core/internal'
+import { nodeFiles } from './node-files.ts'
+import type { EvalReport } from './report.ts'
+
+/**
+ * Writes a report to a file, as a baseline for later evaluations. Commit the file. It contains the texts of the answers. Another process
+ * sees the old file or the new one.
+ */
+export async function writeReport(path: string, report: EvalReport): Promise<void> {
+  const { rename, writeFile } = nodeFiles('writeReport()')
+  const draft = `${path}.${crypto.randomUUID()}.tmp`
+  await writeFile(draft, `${JSON.stringify(report, undefined, 1)}\n`)
+  await rename(draft, path)
+}
+
+/**
+ * Reads a report that `writeReport()` has written.
+ *
+ * @throws AlliumError `options.invalid` for a file that is no report; the error of the file system
+ */
+export async function readReport(path: string): Promise<EvalReport> {
+  const text = await nodeFiles('readReport()').readFile(path, 'utf8')
+  let report: unknown
+  try {
+    report = JSON.parse(text)
+  } catch (cause) {
+    throw new AlliumError('options.invalid', `The file ${path} is not JSON. Write it with writeReport().`, { cause })
+  }
+  checkReport(report, `The file ${path}`)
+  return report
+}
+
+/** @throws AlliumError `options.invalid` */
+export function checkReport(report: unknown, what: string): asserts report is EvalReport {
+  const { version, cases } = isRecord(report) ? report : {}
+  if (version === 1 && Array.isArray(cases) && cases.every(isCase)) return
+  const found = version === undefined || version === 1 ? 'no report of evaluate()' : `a report of version ${version}`
+  throw new AlliumError('options.invalid', `${what} is ${found}. Create a new one with evaluate() and writeReport().`)
+}
+
+function isCase(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const { id, digest, trials } = value
+  const isTrial = (trial: unknown) => isRecord(trial) && isRecord(trial.scores)
+  return (
+    typeof id === 'string' &&
+    typeof digest === 'string' &&
+    Array.isArray(trials) &&
+    trials.length > 0 &&
+    trials.every(isTrial)
+  )
+}

@@ -1,0 +1,8 @@
+export { type CallsOptions, calledWith, calls } from './calls.ts'
+export { type DecisionPattern, decided, notDecided } from './decided.ts'
+export { judge } from './judge.ts'
+export type { JudgeModelOptions } from './judge-agent.ts'
+export { type CostOptions, cost, type LimitOptions, latency, steps, tokens } from './measures.ts'
+export { pairwise } from './pairwise.ts'
+export { type StandardSchema, schema } from './schema.ts'
+export { contains, equals, matches } from './text.ts'
