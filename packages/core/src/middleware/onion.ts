@@ -120,7 +120,7 @@ export function inheritOnion(parent: Onion, child: Onion, tools: ToolRegistry): 
 /** By the parent's onion and the child's. */
 const joinedOnions = new WeakMap<Onion, WeakMap<Onion, Onion>>()
 const isInherited = ({ inherit }: Hook): boolean => inherit === true
-const isInnermost = ({ innermost }: Hook): boolean => innermost === true
+const isInnermost = ({ innermost, isCore }: Hook): boolean => innermost === true || isCore === true
 
 /** Joins the hooks. Innermost layers stay innermost, the parent's outside the child's. */
 function joined(parent: readonly Hook[], child: readonly Hook[]): Hook[] {
@@ -129,10 +129,7 @@ function joined(parent: readonly Hook[], child: readonly Hook[]): Hook[] {
   return [...outer(inherited), ...outer(child), ...inherited.filter(isInnermost), ...child.filter(isInnermost)]
 }
 
-const core: Hook = {
-  ...{ name: 'core', isCore: true, innermost: true, config: undefined, reenters: false },
-  run: (_ctx, next) => next(),
-}
+const core: Hook = { name: 'core', isCore: true, config: undefined, reenters: false, run: (_ctx, next) => next() }
 
 /** Wraps the hooks of all other layers, and adds a wrapped hook right around the core. */
 function wrapHooks(wrappers: readonly Layer[], scope: ScopeName, hooks: readonly Hook[]): Hook[] {

@@ -116,7 +116,9 @@ export function checkRunOptions(options: object, resumes = false): void {
   checkOptions(options, known, 'A run', 'run.options', elsewhere)
   const { turnId, journal, settings } = options as RunOptions
   checkSettings(settings, 'The option settings', 'run.options')
-  if (turnId !== undefined && !isTurnId(turnId))
+  // Turn ids are also part of store keys.
+  const isTurnId = typeof turnId === 'string' && turnId.length > 0 && turnId.length <= 512 && isPrintable(turnId)
+  if (turnId !== undefined && !isTurnId)
     throw new AlliumError(
       'run.options',
       `The option turnId takes 1 to 512 characters without control characters or lone surrogates, not ${describe(turnId)}.`,
@@ -125,10 +127,6 @@ export function checkRunOptions(options: object, resumes = false): void {
     throw new AlliumError('run.options', `The option journal must be a Journal, { step }, not ${describe(journal)}.`)
 }
 
-/** Turn ids are also part of store keys. */
-function isTurnId(given: unknown): boolean {
-  return typeof given === 'string' && given.length > 0 && given.length <= 512 && isPrintable(given)
-}
 /** The work of a run: an input to answer, or decisions to resume with. */
 export interface Task<C> {
   readonly input: Input

@@ -112,9 +112,8 @@ export class Steps {
     const here = (record: Emit<C | Fingerprint>) => {
       this.#ran.set(call, true)
       this.#replaying = false
-      return journal.compares === false
-        ? work(record)
-        : fingerprintFirst(fingerprintOf(request()), { work, emit: record })
+      if (journal.compares === false) return work(record)
+      return fingerprintFirst(fingerprintOf(request()), { work, emit: record })
     }
     const taken = (item: C | Fingerprint) => {
       if (!isFingerprint(item)) return emit(item)
