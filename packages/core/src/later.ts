@@ -1,5 +1,5 @@
 // What an agent loads when it is first needed: for a call that waits for a decision, structured output, a journal, a message to a
-// running turn. One file, because each costs a millisecond.
+// running turn, an earlier turn. One file, because each costs a millisecond.
 import './index.ts'
 
 export { decidable } from './approvals/approvers.ts'
@@ -10,5 +10,6 @@ export { suspend } from './approvals/suspend.ts'
 export { outputPlan } from './output/plan.ts'
 export { contentDigestOf } from './ports/content-digest.ts'
 export { digestOf } from './ports/seal.ts'
+export { rewind, snapshotAt } from './session/rewind.ts'
 export { Steering } from './turn/steering.ts'
 export { Steps } from './turn/steps.ts'

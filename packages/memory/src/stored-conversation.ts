@@ -105,7 +105,8 @@ export class StoredConversation {
     }
   }
 
-  async #acquireLease({ lease: given, abort, signal }: WrappedRun): Promise<Lease> {
+  async #acquireLease({ journal, abort, signal }: WrappedRun): Promise<Lease> {
+    const given = journal?.lease
     await this.#releasing
     signal.throwIfAborted()
     this.#shared = given !== undefined && isSame(given.key, this.#key)
@@ -179,11 +180,12 @@ export class StoredConversation {
   }
 
   /** Records that a run with a lost process has ended, unless it is the run that continues now. */
-  async #takeOver(lease: Lease, { turnId, replays, signal }: WrappedRun): Promise<void> {
+  async #takeOver(lease: Lease, { turnId, given, journal, signal }: WrappedRun): Promise<void> {
     const check = () => signal.throwIfAborted()
     const stored = await this.#store.load(this.#key)
     check()
     const { open } = stored ?? {}
+    const replays = given && journal?.compares !== false
     const isResumed = open?.turnId === this.#rejectedTurnId || (replays && open?.turnId === turnId)
     if (stored === undefined || open === undefined || isResumed) return this.#restore(stored, check)
     const interrupted = interruptedTurn(open, this.#ctx.clock.now())

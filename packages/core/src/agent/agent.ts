@@ -178,11 +178,8 @@ export class Agent<
     const parent =
       options.parent === undefined ? undefined : layerOf('session({ parent })', options.parent, ToolAttempt)
     const parentTurn = parent?.$turn
-    const {
-      id = parentTurn && `${parentTurn.turnId}/${parent?.$call.callId}`,
-      metadata,
-      onBusy = setup.onBusy,
-    } = options
+    const { id = parentTurn && `${parentTurn.turnId}/${parent?.$call.callId}`, metadata } = options
+    const { onBusy = setup.onBusy } = options
     const { principal = parentTurn?.session.principal, context = parentTurn?.options.context } = options
     const scope = new SessionScope(
       this.#scope,

@@ -39,7 +39,9 @@ export async function delegate<S>(
   try {
     if (before !== undefined) session.restore(before)
     const { signal } = ctx
-    const runOptions = { ...options, signal: both(signal, options.signal) }
+    const { clock, agent: caller } = core.$turn.session
+    const given = clock === caller.setup.clock ? undefined : clock
+    const runOptions = { clock: given, ...options, signal: both(signal, options.signal) }
     const run = before === undefined ? session.run(input, runOptions) : session.resume(decisions ?? {}, runOptions)
     const release = followSignal(signal, () => core.$turn.lifecycle.gracePeriod.outlasted(run))
     const result = await run.finally(release)

@@ -16,7 +16,7 @@ import { SharedWork } from '../session/shared-work.ts'
 import { checkPrincipal, checkSessionId } from './check-value.ts'
 import type { LayerStack, OrderCheck } from './layer-stack.ts'
 import type { AgentScope } from './scope/agent-scope.ts'
-import { AgentAttempt } from './scope/context.ts'
+import { AgentAttempt, type AgentCall } from './scope/context.ts'
 import { checkSubAgents } from './sub-agents.ts'
 
 type Closable = { close(): Promise<void> }
@@ -135,7 +135,8 @@ export class Lifecycle implements SessionHost {
     const { scope } = this
     this.#stack.checkOrder(this.#orderCheck)
     scope.onion = wrapOnion(compileOnion(this.#stack.layers), this.#stack.layers)
-    const opened = new ScopeLifecycle('agent', scope.onion.agent, { agent: scope }, openAgent, (error) =>
+    const home = { agent: scope, clock: scope.setup.clock }
+    const opened = new ScopeLifecycle('agent', scope.onion.agent, home, openAgent, (error) =>
       scope.report(error, 'agent:start'),
     )
     const savepoint = scope.tools.savepoint()
@@ -184,7 +185,7 @@ export class Lifecycle implements SessionHost {
   }
 }
 
-type AgentLayers = ScopeLifecycle<AgentAttempt, { readonly agent: AgentScope }>
+type AgentLayers = ScopeLifecycle<AgentAttempt, AgentCall['home']>
 
 const openAgent: AgentLayers['ring']['create'] = (call, caller, number, cancel) =>
   new AgentAttempt(call, caller, number, cancel)

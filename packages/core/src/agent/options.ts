@@ -173,22 +173,20 @@ export function toSetup({
   const counts = { maxSteps, toolConcurrency, toolTimeout, gracePeriod }
   for (const [option, value] of Object.entries(counts)) atLeastOne(option, value)
   const times = { readerTimeout, sessionIdleTimeout }
+  const ports = { journal, clock, ids, logger: safeLogger(logger) }
   for (const [option, value] of Object.entries(times)) bound(option, value)
   return {
     ...rest,
     ...counts,
     ...times,
+    ...ports,
     name,
     formerNames: [...formerNames],
     model: known,
     owner: owner && checkedOwner(owner as (principal: unknown) => unknown),
     settings,
     onBusy,
-    journal,
     approvals,
-    clock,
-    ids,
-    logger: safeLogger(logger),
   }
 }
 

@@ -80,7 +80,10 @@ interface LayerFields {
   display?(ctx: DisplayContext): Awaitable<DisplayTransform | undefined>
   /** Only a type: rejects functions, which also have a name. Call the factory: `.use(budget({ … }))`. */
   readonly apply?: never
-  /** Wraps the turn, model and tool hooks of all other layers, and the core, when the onion is compiled. For traces and timings. */
+  /**
+   * Wraps the turn, model and tool hooks of all other layers, and the core, when the onion is compiled. For traces and timings. With
+   * `inherit`, those of sub-agents too.
+   */
   wrapHooks?(hook: HookInfo): HookRun
 }
 

@@ -20,7 +20,9 @@ export function wrapOnion(onion: Onion, layers: readonly Layer[]): Onion {
   const wrappers = layers.filter(({ spec }) => spec.wrapHooks !== undefined)
   if (wrappers.length === 0) return onion
   const wrap = (scope: 'turn' | 'model' | 'tool') => wrapHooks(wrappers, scope, onion[scope])
-  return { ...onion, turn: wrap('turn'), model: wrap('model'), tool: wrap('tool') }
+  const inherited = wrappers.filter(({ spec }) => spec.inherit === true)
+  const wrapInner = (inner: Onion) => wrapOnion(onion.wrapInner?.(inner) ?? inner, inherited)
+  return { ...onion, turn: wrap('turn'), model: wrap('model'), tool: wrap('tool'), wrapInner }
 }
 
 /** Throws if a layer of a run has a field that layers of a run cannot have. */
@@ -94,12 +96,13 @@ export function storesSession({ session, order }: AnyMiddleware): boolean {
 
 /** Puts the parent's inherited layers around a sub-agent's onion. Cached for each pair. @throws AlliumError `tool.invalid` */
 export function inheritOnion(parent: Onion, child: Onion, tools: ToolRegistry): Onion {
-  if (!parent.model.some(isInherited) && !parent.tool.some(isInherited)) return child
+  if (parent.wrapInner === undefined && ![...parent.model, ...parent.tool].some(isInherited)) return child
   const ofParent = joinedOnions.get(parent) ?? new WeakMap<Onion, Onion>()
   joinedOnions.set(parent, ofParent)
   let onion = ofParent.get(child)
   if (onion === undefined) {
-    onion = { ...child, model: joined(parent.model, child.model), tool: joined(parent.tool, child.tool) }
+    const { model, tool, ...own } = parent.wrapInner?.(child) ?? child
+    onion = { ...own, model: joined(parent.model, model), tool: joined(parent.tool, tool) }
     tools.checkSeenBy(onion.tool)
     ofParent.set(child, onion)
   }
@@ -109,7 +112,7 @@ export function inheritOnion(parent: Onion, child: Onion, tools: ToolRegistry): 
 /** By the parent's onion and the child's. */
 const joinedOnions = new WeakMap<Onion, WeakMap<Onion, Onion>>()
 const isInherited = ({ inherit }: Hook): boolean => inherit === true
-const isInnermost = ({ innermost }: Hook): boolean => innermost === true
+const isInnermost = ({ innermost, isCore }: Hook): boolean => innermost === true || isCore === true
 
 /** Joins the hooks. Innermost layers stay innermost, the parent's outside the child's. */
 function joined(parent: readonly Hook[], child: readonly Hook[]): Hook[] {
@@ -118,17 +121,12 @@ function joined(parent: readonly Hook[], child: readonly Hook[]): Hook[] {
   return [...outer(inherited), ...outer(child), ...inherited.filter(isInnermost), ...child.filter(isInnermost)]
 }
 
+const core: Hook = { name: 'core', isCore: true, config: undefined, reenters: false, run: (_ctx, next) => next() }
+
 /** Wraps the hooks of all other layers, and adds a wrapped hook right around the core. */
 function wrapHooks(wrappers: readonly Layer[], scope: ScopeName, hooks: readonly Hook[]): Hook[] {
-  const around: Hook = {
-    name: 'core',
-    run: (_ctx, next) => next(),
-    config: undefined,
-    reenters: false,
-    innermost: true,
-  }
-  return [...hooks, around].map((hook) => {
-    const layer = hook === around ? undefined : hook.name
+  return (hooks.at(-1)?.isCore ? hooks : [...hooks, core]).map((hook) => {
+    const layer = hook.isCore ? undefined : hook.name
     const others = wrappers.filter(({ name }) => name !== hook.name)
     const run = others.reduce((inner, { spec }) => spec.wrapHooks?.({ layer, scope, run: inner }) ?? inner, hook.run)
     return { ...hook, run }

@@ -2,7 +2,10 @@ import type { CallSite } from '../errors/call-site.ts'
 
 export type ScopeName = 'agent' | 'session' | 'turn' | 'model' | 'tool'
 /** The hooks of an agent's layers by scope, outermost first. */
-export type Onion = Readonly<Record<ScopeName, readonly Hook[]>>
+export type Onion = Readonly<Record<ScopeName, readonly Hook[]>> & {
+  /** Wraps the hooks of a sub-agent. For layers with \`inherit\` and \`wrapHooks\`. */
+  readonly wrapInner?: ((inner: Onion) => Onion) | undefined
+}
 
 /** The compiled hook of one layer in one scope. */
 export interface Hook {
@@ -14,6 +17,8 @@ export interface Hook {
   /** Whether sub-agents run the hook too. */
   readonly inherit?: boolean
   readonly innermost?: boolean
+  /** Whether it does nothing and stands for the core, for the layers that wrap hooks. */
+  readonly isCore?: boolean
   /** Where the layer was passed to `use()`. */
   readonly callSite?: CallSite | undefined
   /** For a turn hook: it only watches, counts or limits, and does not change any input. */

@@ -1,4 +1,7 @@
-import type { Lease, StoredTurn } from './session-store.ts'
+import type { Input } from '../messages/message.ts'
+import type { Snapshot } from '../state/snapshot.ts'
+import type { Journal } from './journal.ts'
+import type { StoredTurn } from './session-store.ts'
 
 /** A run of a session, for the functions that wrap it: `aroundRun(ctx, wrapper)`. */
 export interface WrappedRun {
@@ -11,15 +14,20 @@ export interface WrappedRun {
   readonly turnId: string
   /** Whether the caller passed the id. Then the run may have ended before, and is answered with that result. */
   readonly given: boolean
-  /** Whether a journal records its steps. If its process is lost, the run continues and is not marked as interrupted. */
-  readonly replays: boolean
-  /** The lease under which that journal records, and under which the run is stored. */
-  readonly lease?: Lease | undefined
+  /**
+   * The journal of its steps. A wrapper may replace it before next(), for example with one that watches the steps and forwards all
+   * else. Undefined for a rewind and a closing session.
+   */
+  journal?: Journal | undefined
+  /** What was requested: the input or the decisions, and the options, as the caller passed them. */
+  readonly task?: { readonly input: Input; readonly decisions: unknown; readonly options: object } | undefined
   /** The idempotency key of the run, with the digest of its input. */
   readonly idempotencyKey?: string | undefined
   readonly inputDigest?: string | undefined
   /** Aborts when the run is aborted before its turn starts. From then on every `next()` rejects with the reason. */
   readonly signal: AbortSignal
+  /** Returns the session as it is before the run, once it matches the store. Call it before next(). */
+  before(): Snapshot
   /** Ends the run. For a wrapper that can no longer store it. */
   abort(reason: unknown): void
 }

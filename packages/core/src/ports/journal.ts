@@ -16,6 +16,11 @@ export interface Journal {
   /** Whether another process continues the run. Then the outcome in this process is not final and is not stored. @default false */
   readonly takenOver?: boolean | undefined
   /**
+   * Whether it may return recorded steps, so that they must be compared with those of this run. A journal that only watches sets `false`:
+   * then the steps need no fingerprints, and the first chunk does not wait for one. @default true
+   */
+  readonly compares?: boolean | undefined
+  /**
    * @param id unique in the run and equal on replay, such as `turn:model:0:1`
    * @param work the step; it passes its items to `emit` in order
    */
@@ -33,7 +38,7 @@ export interface Journal {
 const direct: Journal['step'] = (_id, work, emit) => work(emit)
 
 /** The default: runs each step and records nothing. */
-export const directJournal: Journal = { step: direct }
+export const directJournal: Journal = { step: direct, compares: false }
 
 /** Whether the journal runs steps directly, so that its callers can skip the extra promise. */
 export function isDirect({ step }: Journal): boolean {

@@ -5,7 +5,9 @@ import type { AbortableWaits } from './abortable-waits.ts'
 import type { SessionScope } from './scope/session-scope.ts'
 
 /** What a run has besides its kind. A rewind and a closing session have nothing of it. */
-type Details = Partial<Omit<WrappedRun, 'kind' | 'signal' | 'turnId'>> & { readonly turnId?: string | undefined }
+type Details = Partial<Omit<WrappedRun, 'kind' | 'signal' | 'turnId' | 'given' | 'before'>> & {
+  readonly turnId?: string | undefined
+}
 
 /**
  * Runs a turn, or another change of the session, inside the session's wrappers. Returns the turn to store, or the
@@ -14,13 +16,13 @@ type Details = Partial<Omit<WrappedRun, 'kind' | 'signal' | 'turnId'>> & { reado
 export function aroundRun(
   scope: SessionScope,
   kind: WrappedRun['kind'],
-  core: () => Promise<StoredTurn>,
+  core: (run: WrappedRun) => Promise<StoredTurn>,
   { waits, ...details }: Details & { readonly waits: AbortableWaits },
 ): Promise<StoredTurn> {
   const run: WrappedRun = {
-    given: false,
-    replays: false,
+    given: details.turnId !== undefined,
     abort() {},
+    before: () => scope.snapshot(),
     ...details,
     kind,
     get turnId() {
@@ -31,5 +33,5 @@ export function aroundRun(
     },
   }
   const until = (work: Promise<StoredTurn>) => waits.until(work)
-  return around(scope.registered.aroundRun ?? [], run, core, { until, mayAnswer: kind === 'run' })
+  return around(scope.registered.aroundRun ?? [], run, () => core(run), { until, mayAnswer: kind === 'run' })
 }

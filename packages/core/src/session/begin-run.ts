@@ -1,4 +1,5 @@
 import { toMessages } from '../messages/check-messages.ts'
+import type { WrappedRun } from '../ports/around.ts'
 import { isDirect } from '../ports/journal.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
 import { inheritedInputs } from '../turn/inputs.ts'
@@ -13,7 +14,7 @@ import type { Task } from './options.ts'
 import { storedAsOf } from './run-keys.ts'
 import type { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
-import { delegated, outputOf, type Prepared, prepare, runDetails, turnOf } from './task.ts'
+import { delegated, journalOf, outputOf, type Prepared, prepare, turnOf } from './task.ts'
 
 /** A run, its task, and the session that it belongs to. */
 export interface Beginning {
@@ -48,22 +49,21 @@ export async function outputOfStored({ task, scope }: Beginning, { answer, statu
 
 /** Runs a turn inside the session's wrappers. Returns the stored turn that answers the run, if no turn ran. */
 export async function runWrapped(begin: Beginning, waits: AbortableWaits): Promise<StoredTurn | undefined> {
-  const { run, task, scope, host } = begin
+  const { run, task, scope } = begin
   const isWrapped = scope.registered.aroundRun !== undefined
   if (task.decisions === undefined) toMessages(task.input)
   const storedAs = isWrapped ? await storedAsOf(task) : undefined
-  const enter = async () => {
-    const prepared = await prepare(task, scope, host, waits)
+  const enter = async ({ journal }: Pick<WrappedRun, 'journal'>) => {
+    const prepared = await prepare(begin, waits, journal)
     const ready = await waits.until(delegated(task, scope))
     run.follow(undefined)
     return runTurn({ ...begin, task: ready }, { ...prepared, storedAs })
   }
-  if (!isWrapped) {
-    await enter()
-    return undefined
-  }
-  const details = { ...runDetails(task, scope, storedAs), abort: (reason: unknown) => run.abort(reason), waits }
-  const turn = await aroundRun(scope, 'run', async () => endedTurn(await enter()), details)
+  if (!isWrapped) return void (await enter({}))
+  const { turnId } = task.options
+  const abort = (reason: unknown) => run.abort(reason)
+  const details = { ...storedAs, task, turnId, journal: journalOf(task.options, scope), abort, waits }
+  const turn = await aroundRun(scope, 'run', async (wrapped) => endedTurn(await enter(wrapped)), details)
   if (run.turn === undefined) return turn
   scope.markStored(turn)
   return undefined

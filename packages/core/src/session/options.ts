@@ -1,10 +1,11 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe, isPrintable } from '../errors/describe.ts'
-import { checkOptions, type KeysOf, keysOf } from '../errors/known-options.ts'
+import { checkOptions, keysOf } from '../errors/known-options.ts'
 import type { Input } from '../messages/message.ts'
 import type { Usable } from '../middleware/middleware.ts'
 import { checkSettings, type ModelRef, type Settings, settingsElsewhere, type ToolDef } from '../model/model.ts'
 import type { OutputOption } from '../output/option.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Journal } from '../ports/journal.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
 import type { ToolExecution } from '../tool/tool.ts'
@@ -65,6 +66,8 @@ export interface RunOptions<C = RegisteredContext, O extends OutputOption | unde
   turnId?: string | undefined
   /** Records the steps of the run, so that a restart does not repeat them. Sub-agents use it too. @default the agent's */
   journal?: Journal | undefined
+  /** The clock of the run and its sub-agents. Approvals expire by the agent's clock. @default the agent's */
+  clock?: Clock | undefined
   /** Gets a promise of the run's completion, including deferred work, for hosts that may stop the process early. */
   waitUntil?(completion: Promise<unknown>): void
 }
@@ -86,10 +89,8 @@ export interface ForkSessionOptions {
 
 const ofSession = /* @__PURE__ */ keysOf<SessionOptions>()('id principal context metadata onBusy parent')
 const ofRun = /* @__PURE__ */ keysOf<RunOptions>()(
-  'signal context model settings use output maxSteps clientTools onRetryAfterOutput readerTimeout idempotencyKey turnId journal waitUntil',
+  'signal context model settings use output maxSteps clientTools onRetryAfterOutput readerTimeout idempotencyKey turnId journal clock waitUntil',
 )
-const ofFork = { at: true, id: true } satisfies KeysOf<ForkSessionOptions>
-const ofRewind = { to: true } as const
 const elsewhere = {
   'id principal metadata onBusy session':
     'It belongs to the session: agent.session({ … }), or agent.run(input, { session: { … } }).',
@@ -113,13 +114,11 @@ export function checkSessionOptions(options: object): void {
 export function checkRunOptions(options: object, resumes = false): void {
   const known = resumes ? { ...ofRun, approver: true as const } : ofRun
   checkOptions(options, known, 'A run', 'run.options', elsewhere)
-  const { turnId, journal, settings } = options as {
-    turnId?: unknown
-    journal?: { step?: unknown }
-    settings?: unknown
-  }
+  const { turnId, journal, settings } = options as RunOptions
   checkSettings(settings, 'The option settings', 'run.options')
-  if (turnId !== undefined && !isTurnId(turnId))
+  // Turn ids are also part of store keys.
+  const isTurnId = typeof turnId === 'string' && turnId.length > 0 && turnId.length <= 512 && isPrintable(turnId)
+  if (turnId !== undefined && !isTurnId)
     throw new AlliumError(
       'run.options',
       `The option turnId takes 1 to 512 characters without control characters or lone surrogates, not ${describe(turnId)}.`,
@@ -128,19 +127,6 @@ export function checkRunOptions(options: object, resumes = false): void {
     throw new AlliumError('run.options', `The option journal must be a Journal, { step }, not ${describe(journal)}.`)
 }
 
-/** @throws AlliumError `run.options` */
-export function checkForkOptions(options: unknown): void {
-  checkOptions(options, ofFork, 'fork()', 'run.options', { 'to turnId': 'The turn is given as { at }.' })
-}
-/** @throws AlliumError `run.options` */
-export function checkRewindOptions(options: unknown): void {
-  checkOptions(options, ofRewind, 'rewind()', 'run.options', { 'at turnId': 'The turn is given as { to }.' })
-}
-
-/** Turn ids are also part of store keys. */
-function isTurnId(given: unknown): boolean {
-  return typeof given === 'string' && given.length > 0 && given.length <= 512 && isPrintable(given)
-}
 /** The work of a run: an input to answer, or decisions to resume with. */
 export interface Task<C> {
   readonly input: Input

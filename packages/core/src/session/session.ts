@@ -1,5 +1,5 @@
 import { AlliumError } from '../errors/allium-error.ts'
-import { checkOptions } from '../errors/known-options.ts'
+import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
 import type { Input } from '../messages/message.ts'
 import type { OutputOf, OutputOption } from '../output/option.ts'
@@ -13,19 +13,14 @@ import type { CallTypes } from '../tool/call-record.ts'
 import { AcceptedRuns } from './accepted-runs.ts'
 import type { AgentRun } from './agent-run.ts'
 import { Opening } from './opening.ts'
-import {
-  checkForkOptions,
-  checkRewindOptions,
-  type ForkSessionOptions,
-  type ResumeOptions,
-  type RunOptions,
-} from './options.ts'
-import { rewind, snapshotAt } from './rewind.ts'
+import type { ForkSessionOptions, ResumeOptions, RunOptions } from './options.ts'
 import { SessionScope } from './scope/session-scope.ts'
 import type { SessionHost } from './session-host.ts'
 import { toolsOf } from './task.ts'
 
 const ofCheck = { approver: true } as const
+const ofFork: KeysOf<ForkSessionOptions> = { at: true, id: true }
+const ofRewind = { to: true } as const
 
 /** One conversation with an agent: its history, its state, and one turn at a time. */
 export class Session<S = State, C = RegisteredContext, K extends CallTypes = CallTypes> {
@@ -119,11 +114,8 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     decisions: Readonly<Record<string, Decision>>,
     options: ResumeOptions<C, O> = {},
   ): AgentRun<S, OutputOf<NoInfer<O>>, K> {
-    return this.#runs.start({ input: [], decisions: decisions ?? null, options }) as unknown as AgentRun<
-      S,
-      OutputOf<O>,
-      K
-    >
+    const task = { input: [], decisions: decisions ?? null, options }
+    return this.#runs.start(task) as unknown as AgentRun<S, OutputOf<O>, K>
   }
 
   /**
@@ -135,7 +127,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
    * @throws AlliumError `session.unknown_turn`
    */
   fork(options: ForkSessionOptions = {}): Session<S, C, K> {
-    checkForkOptions(options)
+    checkOptions(options, ofFork, 'fork()', 'run.options', { 'to turnId': 'The turn is given as { at }.' })
     const { at, id } = options
     const { agent, principal, context, metadata } = this.#known()
     const own = id === undefined ? agent.setup.ids() : this.#host.checkSessionId(id)
@@ -148,7 +140,12 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     }
     if (at === undefined || this.#scope.knowsTurn(at) || this.#scope.registered.provideTurns === undefined)
       begin(this.#scope.snapshotAt(at))
-    else fork.#opening.before = () => snapshotAt(this.#scope, at).then((snapshot) => () => begin(snapshot))
+    else
+      fork.#opening.before = async () => {
+        const { snapshotAt } = await import('../later.ts')
+        const snapshot = await snapshotAt(this.#scope, at)
+        return () => begin(snapshot)
+      }
     return fork
   }
 
@@ -160,11 +157,14 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
    * @throws AlliumError `session.unknown_turn`, `session.busy` while a turn runs; nothing has changed then
    */
   async rewind(options: { to: string }): Promise<void> {
-    checkRewindOptions(options)
+    checkOptions(options, ofRewind, 'rewind()', 'run.options', { 'at turnId': 'The turn is given as { to }.' })
     const { to } = options
     this.#runs.checkOpen()
     this.#runs.checkIdle('Await it before rewind().')
-    await this.#runs.change((run, waits) => rewind(this.#scope, to, run, waits))
+    await this.#runs.change(async (run, waits) => {
+      const { rewind } = await waits.until(import('../later.ts'))
+      await rewind(this.#scope, to, run, waits)
+    })
   }
 
   /** Opens the session's onion. The first run does this automatically. */

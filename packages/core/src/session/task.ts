@@ -6,6 +6,7 @@ import { type AdaptModel, describeModel, type KnownModel, knownModel, type ToolD
 import { modelRing } from '../model/scope/ring.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { OutputPlan } from '../output/plan.ts'
+import type { Clock } from '../ports/clock.ts'
 import { isDirect, type Journal } from '../ports/journal.ts'
 import type { UntrustedSchema } from '../ports/validate.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
@@ -52,6 +53,7 @@ export function turnOf<C>(
   const onion = onionOf(options, scope, host, output)
   const model = options.model === undefined ? setup.model : runModel(options.model, setup.adaptModel)
   scope.beginRun(resume !== undefined)
+  scope.clock = options.clock ?? setup.clock
   const forwarder = scope.parent === undefined ? undefined : new EventForwarder(events, scope.parent.$turn, setup.name)
   const turn = new Turn(rings, scope, {
     input: messages,
@@ -92,10 +94,9 @@ export interface Prepared {
 
 /** Prepares a run inside the session's wrappers: plans its output, reads the schemas of its client tools, and checks the decisions. */
 export async function prepare<C>(
-  task: Task<C>,
-  scope: SessionScope,
-  host: Pick<SessionHost, 'checkPrincipal'>,
+  { task, scope, host }: { task: Task<C>; scope: SessionScope; host: Pick<SessionHost, 'checkPrincipal'> },
   waits: AbortableWaits,
+  journal = journalOf(task.options, scope),
 ): Promise<Omit<Prepared, 'storedAs'>> {
   const { decisions, options } = task
   const { approver: given, turnId = scope.comingTurnId } = options
@@ -107,24 +108,19 @@ export async function prepare<C>(
     const { checkedDecisions, useDecisions } = await waits.until(import('../later.ts'))
     resume = useDecisions(scope, await waits.until(checkedDecisions(scope, decisions, approver, tools.tools)))
   }
-  const journal = journalOf(options, scope)
   const prepared = { resume, output, tools, journal }
   if (isDirect(journal)) return prepared
   const { Steps } = await waits.until(import('../later.ts'))
   if (!isRestartable(options, scope)) return { ...prepared, Steps }
-  return { ...prepared, Steps, began: await waits.until(beginIn(journal, turnId, scope)) }
-}
-
-/** Returns what the session's wrappers see of a run. */
-export function runDetails<C>({ options }: Task<C>, scope: SessionScope, storedAs: StoredAs | undefined) {
-  const { turnId } = options
-  const given = turnId !== undefined
-  const journal = journalOf(options, scope)
-  return { ...storedAs, turnId, given, replays: given && !isDirect(journal), lease: journal.lease }
+  return {
+    ...prepared,
+    Steps,
+    began: await waits.until(beginIn(journal, turnId, options.clock ?? scope.agent.setup.clock)),
+  }
 }
 
 /** Returns the journal of the run, of the agent, or of the parent agent. */
-function journalOf<C>({ journal }: Task<C>['options'], scope: SessionScope): Journal {
+export function journalOf<C>({ journal }: Task<C>['options'], scope: SessionScope): Journal {
   return journal ?? scope.journal
 }
 
@@ -136,11 +132,11 @@ function isRestartable<C>({ turnId, journal }: Task<C>['options'], scope: Sessio
   return turnId !== undefined || journal !== undefined || scope.parent?.$turn.options.began !== undefined
 }
 
-async function beginIn(journal: Journal, turnId: string, { agent }: SessionScope): Promise<Began> {
+async function beginIn(journal: Journal, turnId: string, clock: Clock): Promise<Began> {
   let before = true
   const begin = () => {
     before = false
-    return agent.setup.clock.now()
+    return clock.now()
   }
   return { at: await journal.step(`${turnId}:start`, begin, () => {}), before }
 }

@@ -85,9 +85,9 @@ export function record(ctx: InTurn, topic: string, data: unknown): void {
   const layer = layerOf('record()', ctx, AttemptInTurn)
   if (layer.$isLate('record')) return
   const { $homeTurn, $effects } = layer
-  const { ids, clock } = $homeTurn.session.agent.setup
+  const { clock, agent } = $homeTurn.session
   toJson(data)
-  const stored = { id: ids(), topic, data: cloneJson(data), at: clock.now() }
+  const stored = { id: agent.setup.ids(), topic, data: cloneJson(data), at: clock.now() }
   storeRecord($homeTurn, stored)
   if ($effects !== undefined) logRecord($effects.session, $effects.levelsUp, stored)
 }

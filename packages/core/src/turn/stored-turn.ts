@@ -61,10 +61,10 @@ export function endedTurn(turn: Turn): StoredTurn {
 
 /** Returns the current session as an entry, with the history from an index on. */
 export function entryOf(session: SessionScope, status: StoredStatus, from: number, id?: string): StoredTurn {
-  const { version, name, clock } = session.agent.setup
+  const { version, name } = session.agent.setup
   const { history: messages, ...rest } = session.snapshot(from)
   const turnId = id ?? session.nextTurnId()
-  const now = clock.now()
+  const now = session.clock.now()
   return {
     turnId,
     rootId: turnId,

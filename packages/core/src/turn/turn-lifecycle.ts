@@ -20,7 +20,7 @@ interface LifecycleHost extends Call {
   readonly hasEnded: boolean
   readonly location: { sessionId: string; turnId: string; stepIndex: number }
   readonly turnId: string
-  readonly session: Pick<SessionScope, 'agent'>
+  readonly session: Pick<SessionScope, 'agent' | 'clock'>
   readonly events: RunEvents
   readonly transcript: Pick<Transcript, 'seal'>
 }
@@ -50,7 +50,7 @@ export class TurnLifecycle {
 
   /** The timers for tool timeouts and the grace period. */
   get deadlines(): Deadlines {
-    this.#deadlines ??= new Deadlines(this.#turn.session.agent.setup.clock)
+    this.#deadlines ??= new Deadlines(this.#turn.session.clock)
     return this.#deadlines
   }
   clearDeadlines(): void {

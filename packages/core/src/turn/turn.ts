@@ -99,7 +99,7 @@ export class Turn implements CallOfTurn {
     this.hooks = options.onion.turn
     this.turnIndex = session.turnCount
     this.turnId = session.nextTurnId(options.turnId)
-    this.startedAt = options.began?.at ?? session.agent.setup.clock.now()
+    this.startedAt = options.began?.at ?? session.clock.now()
     this.journal = options.journal
     this.maxSteps = options.maxSteps
     this.events = options.events

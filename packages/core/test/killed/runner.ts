@@ -25,7 +25,7 @@ export default class KilledRunner extends VitestTestRunner {
   constructor(config: SerializedConfig) {
     super(config)
     fc.configureGlobal({ seed: 2026, numRuns: 200 }) // random tests ask for the same each time
-    Object.assign(directJournal, { step: this.#world.step.bind(this.#world), world: this.#world })
+    Object.assign(directJournal, { step: this.#world.step.bind(this.#world), compares: true, world: this.#world })
   }
 
   override async onBeforeRunTask(test: Test): Promise<void> {

@@ -14,7 +14,7 @@ import type { AgentScope } from './agent-scope.ts'
 export interface AgentCall extends Call {
   readonly ring: Ring<AgentAttempt, AgentCall>
   /** The record that its layers belong to. */
-  readonly home: { readonly agent: AgentScope }
+  readonly home: { readonly agent: AgentScope; readonly clock: Clock }
 }
 
 /** An attempt of the agent scope, and the context of its layer. Each field is an accessor on the record of its scope. */
@@ -37,7 +37,7 @@ export class AgentAttempt<C extends AgentCall = AgentCall> extends Attempt<C> im
     return this.$agent.metadata
   }
   get clock(): Clock {
-    return this.$agent.setup.clock
+    return this.$call.home.clock
   }
   get logger(): Logger {
     return this.$agent.setup.logger

@@ -8,6 +8,7 @@ import { cloneJson } from '../../messages/json.ts'
 import type { Message, ToolCallPart } from '../../messages/message.ts'
 import type { AroundRun, AroundStep, FindTurn } from '../../ports/around.ts'
 import { Capabilities } from '../../ports/capability.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { isDirect, type Journal } from '../../ports/journal.ts'
 import type { SessionKey, StoredTurn } from '../../ports/session-store.ts'
 import { ownerOf, tenantOf } from '../../ports/tenant.ts'
@@ -40,6 +41,8 @@ export class SessionScope {
   get stored(): number {
     return this.#stored
   }
+  /** The clock of the run, or of the last one. */
+  clock: Clock
   /** Whether session hooks are running before their next(). */
   opening = false
   /** The running turn. */
@@ -71,6 +74,7 @@ export class SessionScope {
     /** The tool call that runs this session as a sub-agent's. */
     readonly parent?: ParentCall<SessionScope>,
   ) {
+    this.clock = agent.setup.clock
     if (isAnonymous) this.#turnPrefix = id
   }
 
