@@ -38,9 +38,9 @@ async function costOf({ layers = false, isDurable = false }) {
     const response = await made.fetch(new Request(`http://127.0.0.1/sessions/s${session}/runs`, request))
     expect(await response.text()).toContain('turn:end')
   }
-  const found = []
+  const found: Awaited<ReturnType<typeof countDuring>>[] = []
   for (let session = 0; session < 9; session++) found.push(await countDuring(() => ask(session)))
-  const least = (count: keyof (typeof found)[0]) => Math.min(...found.slice(3).map((one) => one[count]))
+  const least = (count: 'statements' | 'commits' | 'syncs') => Math.min(...found.slice(3).map((one) => one[count]))
   return { statements: least('statements'), commits: least('commits'), syncs: least('syncs') }
 }
 
