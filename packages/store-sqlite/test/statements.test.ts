@@ -48,6 +48,18 @@ it('adds and claims a run with two statements, and records a step of it with one
   expect(await during(() => store.sessions.append(lease, 0, ended, { release: true }))).toEqual([3, 1])
 })
 
+it('claims a run at once where the file remembers an erasure, and not while another run of its queue could start', async () => {
+  const { store } = counted()
+  const run = (id: string) => ({ run: id, key: { ...key, sessionId: id }, agent: 'agent', version: '1', task: 'Hi' })
+  const { lease: held = expect.fail() } = await store.sessions.acquire({ ...key, sessionId: 'known' }, 10_000)
+  await store.sessions.release(held)
+  await store.sessions.erase({ tenant: 'other' })
+  const claimed = async (id: string) => (await store.runs.add(run(id), { claim: 10_000 })).lease !== undefined
+  expect([await claimed('known'), await claimed('new')]).toEqual([true, true])
+  await store.runs.add(run('waits'))
+  expect(await claimed('later')).toBe(false)
+})
+
 it('reserves and settles with one statement each, also in a new account and in one whose end moves', async () => {
   const { store, during } = counted()
   const request = { id: 'a', account: 'acme', amount: 1, limit: 10, ttl: 1000, endsIn: 1000 }
