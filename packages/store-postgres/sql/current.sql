@@ -336,6 +336,7 @@ create table turns (
   rest bytea not null,
   info bytea not null,
   sealed_as text not null,
+  rewinds boolean not null,
   constraint turns_pkey PRIMARY KEY (tenant, owner, agent, session, seq),
   constraint turns_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
 );
@@ -463,6 +464,8 @@ CREATE INDEX turns_by_id ON turns USING btree (hashtextextended(turn_id, (0)::bi
 CREATE INDEX turns_by_key ON turns USING btree (tenant, owner, session, hashtextextended(idempotency_key, (0)::bigint)) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX turns_by_time ON turns USING btree (hashtextextended(tenant, (0)::bigint), ended_at);
+
+CREATE INDEX turns_rewinding ON turns USING btree (tenant, owner, agent, session, seq) WHERE rewinds;
 
 CREATE OR REPLACE FUNCTION acknowledge_at_end(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _ns integer[])
  RETURNS boolean
@@ -1358,7 +1361,8 @@ begin
     insert into turns values (
       _tenant, _owner, _session_agent, _session, case when _ended then _version else -1 end,
       _turn_id, _idempotency_key, _status, _started_at, _ended_at, _usage, _start, _count, _digests[1],
-      _messages, _rest, _info, _session_agent
+      _messages, _rest, _info, _session_agent,
+      _ended and exists (select from turns where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and seq = _version - 1 and start >= _start)
     );
   end if;
   if not _ended then
@@ -1434,7 +1438,7 @@ CREATE OR REPLACE FUNCTION log_step()
 AS $function$
 begin
   insert into run_log (run, at, kind, detail)
-    select n, now_ms(), 'step', new.id from runs where tenant = new.tenant and run = new.run;
+    select n, now_ms(), 'step', case when substr(new.id, 1, length(new.run) + 1) = new.run || ':' then substr(new.id, length(new.run) + 1) else new.id end from runs where tenant = new.tenant and run = new.run;
   return null;
 end $function$;
 

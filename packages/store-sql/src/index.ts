@@ -67,6 +67,7 @@ export {
   parseTurnRow,
   pendingCallFromRow,
   type SqlRow,
+  sessionKeyFromRow,
   sessionSummaryFromRow,
   toBytes,
   turnsFromRows,

@@ -88,7 +88,7 @@ export function sessionSummaryFromRow(tenant: string, row: SqlRow): SessionSumma
 }
 
 /** Returns the key of the session that a row belongs to. */
-function sessionKeyFromRow({ tenant, owner, agent, session }: SqlRow): SessionKey {
+export function sessionKeyFromRow({ tenant, owner, agent, session }: SqlRow): SessionKey {
   return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(session) }
 }
 

@@ -99,11 +99,9 @@ it('the digest of an ended run is the same again, and another one if any field d
 
 it('an answer that is the text of the last message is stored once, and any other one as it is', async () => {
   const sealer = new Sealer()
-  const [usual, other]: Message[] = [
-    { role: 'assistant', content: 'The answer.' },
-    { role: 'user', content: 'The answer.' },
-  ]
-  const fields = { answer: 'The answer.', messages: [usual] } as never as StoredTurn
+  const usual: Message = { role: 'assistant', content: 'The answer.' }
+  const other: Message = { role: 'user', content: 'The answer.' }
+  const fields: Pick<StoredTurn, 'answer' | 'messages'> = { answer: 'The answer.', messages: [usual] }
   const runs = [fields, { ...fields, answer: null }, { ...fields, messages: [other] }]
   const stored = await Promise.all(
     runs.map(async (own) => {

@@ -5,7 +5,7 @@ import { type SealedRow, sealedRow } from '../blobs/sealed-row.ts'
 import type { EncryptionContext } from '../encryption.ts'
 import { checkKey, checkName } from '../key.ts'
 import type { Sealer } from '../sealer.ts'
-import { type SqlRow, toBytes } from '../sql-row.ts'
+import { type SqlRow, sessionKeyFromRow, toBytes } from '../sql-row.ts'
 
 /** Returns the key of a run as statement parameters. @throws AlliumError `store.key` */
 export function runRowKey({ tenant, run }: { tenant: string; run: string }): [tenant: string, run: string] {
@@ -58,12 +58,7 @@ export async function openRun(blobs: Blobs, row: SqlRow): Promise<DurableRun> {
 export function runSummary(row: SqlRow): Omit<DurableRun, 'task'> {
   return {
     run: String(row.run),
-    key: {
-      tenant: String(row.tenant),
-      owner: String(row.owner),
-      agent: String(row.session_agent),
-      sessionId: String(row.session),
-    },
+    key: sessionKeyFromRow({ ...row, agent: row.session_agent }),
     agent: String(row.agent),
     version: String(row.version),
     status: row.status as DurableStatus,

@@ -1,6 +1,6 @@
-import type { Erasure, SessionKey } from '@allium/core'
-import type { Blobs } from '@allium/store-sql'
-import type { Database, Row, Value } from '../database/database.ts'
+import type { Erasure } from '@allium/core'
+import { type Blobs, sessionKeyFromRow } from '@allium/store-sql'
+import type { Database, Value } from '../database/database.ts'
 import { deleteErasedSession } from '../lease/delete-session.ts'
 import type { ErasureLog } from '../lease/erasure-log.ts'
 import { ofRun } from '../schema/events.ts'
@@ -85,11 +85,11 @@ export class Eraser {
 
   #deleteSessions({ condition, values, token, lastRun: run }: Step): boolean[] {
     const rows = this.#db.all(
-      `select tenant, owner, agent, id from sessions where ${condition}
+      `select tenant, owner, agent, id as session from sessions where ${condition}
        and (abs(token) < ? or run in (select run from runs where ${condition} and n <= ?)) limit ${batchSize}`,
       ...[...values, token, ...values, run],
     )
-    return rows.map((row) => deleteErasedSession(this.#db, this.#erasures, keyFromRow(row)))
+    return rows.map((row) => deleteErasedSession(this.#db, this.#erasures, sessionKeyFromRow(row)))
   }
 
   #deleteRuns({ condition, values, lastRun: run }: Step): number {
@@ -125,9 +125,4 @@ export class Eraser {
     const rows = `select ${key} from ${table} ${index} where ${condition} and token < ? limit ${batchSize}`
     return this.#db.run(`${statement} where (${key}) in (${rows})`, ...values, token)
   }
-}
-
-/** Returns the key of a row of `sessions`. */
-export function keyFromRow({ tenant, owner, agent, id }: Row): SessionKey {
-  return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(id) }
 }

@@ -5,6 +5,7 @@ import {
   parseCursor,
   pendingCallFromRow,
   type Sealer,
+  sessionKeyFromRow,
   sessionSummaryFromRow,
   toPage,
 } from '@allium/store-sql'
@@ -15,7 +16,6 @@ import type { ErasureLog } from '../lease/erasure-log.ts'
 import type { Leases } from '../lease/leases.ts'
 import type { StoreParts } from '../store-parts.ts'
 import { cascadeDelete } from './cascade.ts'
-import { keyFromRow } from './eraser.ts'
 
 interface ListQuery {
   readonly tenant: string
@@ -112,7 +112,7 @@ export class SessionLists {
     while (batch === 100)
       batch = await this.#db.writeInGroup(() => {
         const candidates = this.#db.all(expiredSessions, expiresBefore, this.#clock.now(), skipped)
-        const expirable = candidates.filter((row) => this.#leases.remaining(row) <= 0).map(keyFromRow)
+        const expirable = candidates.filter((row) => this.#leases.remaining(row) <= 0).map(sessionKeyFromRow)
         skipped += candidates.length - expirable.length
         stored += expirable.filter((key) => this.#deleteWithCascade(key)).length
         return candidates.length
@@ -128,7 +128,7 @@ export class SessionLists {
 }
 
 /** Sessions unchanged since then, without pending calls or unfinished runs. */
-const expiredSessions = `select * from sessions s where updated_at < ? and not exists (select 1 from pending_calls w where
+const expiredSessions = `select s.*, id as session from sessions s where updated_at < ? and not exists (select 1 from pending_calls w where
   w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id and w.expires_at > ?)
   and not exists (select 1 from runs r where r.tenant = s.tenant and r.owner = s.owner and r.session_agent = s.agent
   and r.session = s.id and r.status in ('queued', 'running')) limit 100 offset ?`
