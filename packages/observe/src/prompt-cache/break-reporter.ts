@@ -45,7 +45,7 @@ export class BreakReporter {
     const who = layer === undefined ? 'The agent or a turn layer' : `The layer "${layer}"`
     const price = cost === undefined ? '' : `, for about $${cost.toPrecision(2)}`
     logger.warn(
-      `${who} breaks the provider's prompt cache: the ${partNames[part]} of a call differs from the call before at about token ${fromToken} of ${prompt}, so about ${lostTokens} tokens are processed again${price}. Move changing values to the end of the request. This is logged once.`,
+      `${who} breaks the provider's prompt cache: a call differs from the one before in its ${partNames[part]}, from about token ${fromToken} of ${prompt} on. About ${lostTokens} tokens are processed again${price}. Move changing values to the end of the request. This is logged once.`,
       { layer, part, fromToken, lostTokens },
     )
   }

@@ -57,7 +57,9 @@ export function findBreaks(before: WatchedCall, now: WatchedCall, minLostTokens:
   const breaks: FoundBreak[] = place.common < before.fromLoop.items.length ? [breakAt(place, added)] : []
   let notes = 0
   for (const { layer, ...requests } of pairedStages(before, now)) {
-    const inner: Place = { ...requests, common: commonItems(requests.before, requests.now) }
+    const isUnchanged = requests.before.items === place.before.items && requests.now.items === place.now.items
+    const common = isUnchanged ? place.common : commonItems(requests.before, requests.now)
+    const inner: Place = { ...requests, common }
     const appended = appendedItems(place.now, inner.now)
     notes += appended
     // The layer is not to blame for a difference that was there before it, nor for what it does to new messages.

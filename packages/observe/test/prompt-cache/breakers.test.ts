@@ -3,12 +3,13 @@ import type { ScriptedStep } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { compact, truncate } from '../../../memory/src/index.ts'
 import type { PromptCacheBreak } from '../../src/prompt-cache.ts'
+import type { Layer } from '../scene.ts'
 import { calls, commonTokens, lorem, watched } from './watching.ts'
 
 type Change = (ctx: ModelContext, now: number) => void
 interface Breaker {
   readonly what: string
-  readonly layers?: readonly Middleware[]
+  readonly layers?: readonly Layer[]
   readonly steps?: ScriptedStep[]
   readonly options?: Parameters<typeof watched>[2]
   readonly named: Partial<PromptCacheBreak>

@@ -21,14 +21,14 @@ let calledAt = 0
 const reminder: Middleware = {
   name: 'reminder',
   model(ctx, next) {
-    ctx.addMessage({ role: 'user', content: `It is ${calledAt++}. ${lorem(100, `reminder${calledAt}`)}` })
+    ctx.addMessage({ role: 'user', content: `It is ${calledAt++}. ${lorem(60, `reminder${calledAt}`)}` })
     return next()
   },
 }
 const handbook: Middleware = {
   name: 'handbook',
   model(ctx, next) {
-    ctx.addSystemMessage(lorem(150, 'chapter'))
+    ctx.addSystemMessage(lorem(60, 'chapter'))
     return next()
   },
 }
@@ -61,7 +61,7 @@ const stable: readonly (() => Layer | readonly Layer[])[] = [
 function turnOf(random: () => number): ScriptedStep[] {
   const tools = Array.from({ length: Math.floor(random() * 4) }, () => (random() < 0.5 ? 'search' : 'book'))
   const failure = random() < 0.1 ? [Object.assign(new Error('busy'), { status: 503 })] : []
-  return [...tools.map((name, i) => calls(name, i)), ...failure, lorem(10 + random() * 60, 'answer')]
+  return [...tools.map((name, i) => calls(name, i)), ...failure, lorem(5 + random() * 20, 'answer')]
 }
 
 it.each(Array.from({ length: 20 }, (_, i) => i))('names no layer in 10 stable turns of the agent %i', async (seed) => {
@@ -69,13 +69,13 @@ it.each(Array.from({ length: 20 }, (_, i) => i))('names no layer in 10 stable tu
   const layers = [retrying, ...stable.flatMap((create) => (random() < 0.7 ? create() : []))]
   const steps = Array.from({ length: 10 }, () => turnOf(random)).flat()
   const { agent, events, model } = watched(layers, steps, {
-    tools: [tool('search', () => lorem(40, 'found')), tool('book')],
+    tools: [tool('search', () => lorem(15, 'found')), tool('book')],
     clock: manualClock(),
   })
   const statuses = new Set<string>()
   let session = agent.session({ id: 's' })
   for (let turn = 0; turn < 10; turn++) {
-    const run = session.run(`Mail ada${turn}@example.com about ${lorem(random() * 30, `topic${turn}`)}`)
+    const run = session.run(`Mail ada${turn}@example.com about ${lorem(random() * 10, `topic${turn}`)}`)
     if (random() < 0.2) void run.steer(`And ${turn}`)
     statuses.add((await run).status)
     if (random() < 0.3) {
