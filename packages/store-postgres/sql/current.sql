@@ -186,6 +186,22 @@ create table queue_turns (
   constraint queue_turns_pkey PRIMARY KEY (queue, tenant)
 );
 
+create table recordings (
+  n bigint not null generated always as identity,
+  tenant text not null,
+  owner text not null,
+  agent text not null,
+  session text not null,
+  turn_id text not null,
+  started_at double precision not null,
+  expires_at double precision not null,
+  bytes integer not null,
+  token bigint not null,
+  body bytea not null,
+  constraint recordings_pkey PRIMARY KEY (n),
+  constraint recordings_tenant_owner_agent_session_turn_id_key UNIQUE (tenant, owner, agent, session, turn_id)
+);
+
 create table run_log (
   run bigint not null,
   n bigint not null generated always as identity,
@@ -407,6 +423,12 @@ CREATE INDEX queue_starts_by_time ON queue_starts USING btree (queue, at);
 CREATE INDEX queue_turns_by_age ON queue_turns USING btree (at);
 
 CREATE INDEX queue_turns_by_time ON queue_turns USING btree (queue, at);
+
+CREATE INDEX recordings_by_agent ON recordings USING btree (agent, started_at, n);
+
+CREATE INDEX recordings_by_expiry ON recordings USING btree (expires_at);
+
+CREATE INDEX recordings_by_tenant ON recordings USING btree (tenant, agent, started_at, n);
 
 CREATE INDEX runs_by_id ON runs USING btree ("left"(run, 64));
 
@@ -1031,6 +1053,11 @@ begin
   ));
   get diagnostics _more = row_count;
   found_ := found_ + _more;
+  delete from recordings where ctid = any (array(
+    select ctid from recordings where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
   delete from outbox where ctid = any (array(
     select ctid from outbox where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
   ));
@@ -1455,6 +1482,9 @@ begin
     where tenant = _tenant and owner = _owner and agent = _from and id = _session;
   delete from vault where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session;
   update vault set agent = _session_agent
+    where tenant = _tenant and owner = _owner and agent = _from and session = _session;
+  delete from recordings where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session;
+  update recordings set agent = _session_agent
     where tenant = _tenant and owner = _owner and agent = _from and session = _session;
   update runs set session_agent = _session_agent
     where tenant = _tenant and owner = _owner and session_agent = _from and session = _session;

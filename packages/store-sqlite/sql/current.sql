@@ -242,6 +242,17 @@ CREATE TABLE queue_turns (
   primary key (agent, queue, tenant)
 ) strict, without rowid;
 
+CREATE TABLE recordings (
+  n integer primary key,
+  tenant text not null, owner text not null, agent text not null, session text not null, turn_id text not null,
+  started_at integer not null,
+  expires_at integer not null,
+  bytes integer not null,
+  token integer not null,
+  body blob not null,
+  unique (tenant, owner, agent, session, turn_id)
+) strict;
+
 CREATE TABLE run_log (
   run integer not null,
   n integer not null,
@@ -428,6 +439,12 @@ CREATE INDEX queue_starts_by_time on queue_starts (agent, queue, at);
 CREATE INDEX queue_turns_by_age on queue_turns (at);
 
 CREATE INDEX queue_turns_by_time on queue_turns (agent, queue, at);
+
+CREATE INDEX recordings_by_agent on recordings (agent, started_at);
+
+CREATE INDEX recordings_by_expiry on recordings (expires_at);
+
+CREATE INDEX recordings_by_tenant on recordings (tenant, agent, started_at);
 
 CREATE UNIQUE INDEX runs_by_key on runs (tenant, owner, session_agent, session, idempotency_key)
   where idempotency_key is not null;

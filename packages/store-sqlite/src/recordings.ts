@@ -34,10 +34,12 @@ export function sqliteRecordings({ db, clock, sealer, writers }: StoreParts): Re
     sizes: async () => sizesFromRows(db.all(sizesOf('recordings'))),
     /** Runs in steps, so that timers and other writes run between them. */
     async prune() {
-      for (let [deleted, batch] = [0, 1]; ; deleted += batch) {
+      let [deleted, batch] = [0, batchSize]
+      while (batch === batchSize) {
         batch = await db.writeInGroup(() => db.run(deleteExpired, clock.now()))
-        if (batch === 0) return deleted
+        deleted += batch
       }
+      return deleted
     },
   }
 }
@@ -49,4 +51,7 @@ const putRecording = `insert into recordings (${recordingColumns}, token) values
 const getRecording = `select * from recordings
   where tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ? and expires_at > ?`
 
-const deleteExpired = 'delete from recordings where n in (select n from recordings where expires_at <= ? limit 100)'
+/** Expired recordings per step. */
+const batchSize = 100
+
+const deleteExpired = `delete from recordings where n in (select n from recordings where expires_at <= ? limit ${batchSize})`

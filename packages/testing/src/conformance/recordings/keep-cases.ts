@@ -96,7 +96,7 @@ export const keepCases: RecordingCases = {
   async 'returns nothing of a turn to a caller that names another tenant, owner, agent or session'(bench) {
     await add(bench, recordingOf('secret'))
     for (const field of ['tenant', 'owner', 'agent', 'sessionId'] as const)
-      for (const name of ['', '%', '*', chat[field].toUpperCase(), `${chat[field]} `, '__proto__'])
+      for (const name of ['%', '*', chat[field].toUpperCase(), `${chat[field]} `, '__proto__'])
         checkEqual(
           await bench.other.recordings.get(recordingOf('secret', {}, { [field]: name })),
           undefined,
