@@ -3,6 +3,9 @@ import { messageOf } from 'allium'
 import type { CommandContext } from './command-context.ts'
 import { exitCodes, UsageError } from './exit-codes.ts'
 import { importOptional } from './import-optional.ts'
+import { openRunStore } from './runs/open-run-store.ts'
+import { print } from './runs/report.ts'
+import { age } from './runs/run-tables.ts'
 
 /** Loads the SQL without the drivers, which the packages' main entries import. */
 const printers: Readonly<Record<string, (options: SqlOptions) => Promise<string>>> = {
@@ -21,27 +24,61 @@ interface SqlOptions {
   readonly from: number | undefined
 }
 
-/** `allium store sql postgres --schema agents --from 1`: prints the SQL of a store. @throws UsageError */
-export async function storeCommand(argv: readonly string[], { stdout }: CommandContext): Promise<number> {
-  const { values, positionals } = parsed(argv)
-  const [subcommand, name = '', ...extra] = positionals
-  const print = Object.hasOwn(printers, name) ? printers[name] : undefined
-  if (subcommand !== 'sql' || print === undefined || extra.length > 0)
-    throw new UsageError(
-      `"allium store" prints the SQL of a store: allium store sql ${Object.keys(printers).join('|')}.`,
-    )
+const string = { type: 'string' } as const
+
+/** `allium store sql …` and `allium store recordings …`. @throws UsageError */
+export async function storeCommand(argv: readonly string[], context: CommandContext): Promise<number> {
+  const [subcommand, ...rest] = argv
+  if (subcommand === 'sql') return printSql(rest, context)
+  if (subcommand === 'recordings') return printRecordings(rest, context)
+  throw new UsageError(usage)
+}
+
+/** `allium store sql postgres --schema agents --from 1`: prints the SQL of a store. */
+async function printSql(argv: readonly string[], { stdout }: CommandContext): Promise<number> {
+  const { values, positionals } = parsed(argv, { schema: string, from: string })
+  const [name = '', ...extra] = positionals
+  const sqlOf = Object.hasOwn(printers, name) ? printers[name] : undefined
+  if (sqlOf === undefined || extra.length > 0) throw new UsageError(usage)
   const from = values.from === undefined ? undefined : Number(values.from)
   try {
-    stdout.write(await print({ schema: values.schema, from }))
+    stdout.write(await sqlOf({ schema: values.schema, from }))
   } catch (error) {
     throw error instanceof TypeError ? new UsageError(error.message) : error
   }
   return exitCodes.ok
 }
 
-function parsed(argv: readonly string[]) {
+/** `allium store recordings --store chats.db`: shows the recorded turns of each tenant. */
+async function printRecordings(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { values, positionals } = parsed(argv, { store: string, json: { type: 'boolean' } })
+  if (positionals.length > 0) throw new UsageError(usage)
+  const store = await openRunStore(values.store, context)
   try {
-    const options = { schema: { type: 'string' }, from: { type: 'string' } } as const
+    if (store.recordings === undefined) throw new UsageError('The store has no recordings.')
+    const recordings = await store.recordings.sizes()
+    const now = Date.now()
+    const rows = recordings.map(({ tenant, count, bytes, oldestAt }) => [
+      tenant,
+      String(count),
+      size(bytes),
+      age(now - oldestAt),
+    ])
+    return print({ recordings }, [[['tenant', 'recordings', 'size', 'oldest'], ...rows]], values.json === true, context)
+  } finally {
+    await store.close()
+  }
+}
+
+function size(bytes: number): string {
+  const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), 3)
+  return `${Number((bytes / 1000 ** power).toPrecision(3))} ${['B', 'kB', 'MB', 'GB'][power]}`
+}
+
+const usage = `"allium store" prints the SQL of a store, or shows its recordings: allium store sql ${Object.keys(printers).join('|')}, allium store recordings --store <where>.`
+
+function parsed<T extends Record<string, { type: 'string' | 'boolean' }>>(argv: readonly string[], options: T) {
+  try {
     return parseArgs({ args: [...argv], allowPositionals: true, options })
   } catch (error) {
     throw new UsageError(messageOf(error))

@@ -1,16 +1,5 @@
-import { EventEmitter } from 'node:events'
-import { PassThrough } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { main } from '../src/index.ts'
-
-async function allium(...argv: string[]) {
-  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
-  const around = Object.assign(new EventEmitter(), streams, { env: {}, cwd: () => '/' })
-  const code = await main(argv, around as unknown as Parameters<typeof main>[1])
-  for (const stream of [streams.stdout, streams.stderr]) stream.end()
-  return { code, out: await text(streams.stdout), err: await text(streams.stderr) }
-}
+import { allium } from './allium.ts'
 
 it('prints the SQL of a store, in the schema and from the version that it is told', async () => {
   const { code, out } = await allium('store', 'sql', 'postgres', '--schema', 'agents')
@@ -24,6 +13,7 @@ it('prints the SQL of a store, in the schema and from the version that it is tol
 
 it.each([
   [['store'], 'allium store sql postgres|sqlite'],
+  [['store', 'tables'], 'allium store sql postgres|sqlite'],
   [['store', 'sql', 'oracle'], 'allium store sql postgres|sqlite'],
   [['store', 'sql', 'sqlite', '--from', '99'], 'There is no schema version 99'],
   [['store', 'sql', 'postgres', '--schema', 'a b'], '"a b" is not a valid name'],

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { OperationsStore } from '@allium/durable/operations'
+import type { AgentStore } from 'allium'
 import type { CommandContext } from '../command-context.ts'
 import { UsageError } from '../exit-codes.ts'
 import { importOptional } from '../import-optional.ts'
 
-export type OpenRunStore = OperationsStore & { close(): unknown }
+export type OpenRunStore = OperationsStore & Pick<AgentStore, 'recordings'> & { close(): unknown }
 
 /**
  * Opens the store of `--store`, else of `ALLIUM_STORE`: a Postgres URL, a SQLite file, or a module that exports a store, for one with
@@ -20,7 +21,7 @@ export async function openRunStore(
   const location = option ?? env.ALLIUM_STORE ?? ''
   if (location === '' && exported?.operations !== undefined) return exported
   if (location === '')
-    throw new UsageError('Name the store of the runs with --store or ALLIUM_STORE: a file, postgres://…, or a module.')
+    throw new UsageError('Name the store with --store or ALLIUM_STORE: a file, postgres://…, or a module.')
   if (/^postgres(ql)?:\/\//.test(location))
     return (await importOptional('@allium/store-postgres', () => import('@allium/store-postgres'))).postgres({
       ...{ url: location, migrate: 'check' },
@@ -36,5 +37,5 @@ async function storeOfModule(path: string): Promise<OpenRunStore> {
   const store = (module.store ?? module.default) as Partial<OpenRunStore> | undefined
   if (store?.operations === undefined)
     throw new UsageError(`${path} exports no store. Write: export const store = postgres({ … }), or sqlite(…).`)
-  return { ...(store as OperationsStore), close: () => store.close?.() }
+  return { ...(store as OpenRunStore), close: () => store.close?.() }
 }

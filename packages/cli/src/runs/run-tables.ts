@@ -112,7 +112,7 @@ export function time(at: number): string {
   return new Date(at).toISOString()
 }
 
-function age(ms: number): string {
+export function age(ms: number): string {
   if (ms < 1000) return `${Math.max(0, ms)}ms`
   const seconds = ms / 1000
   if (seconds < 120) return `${Math.round(seconds)}s`
