@@ -1,9 +1,9 @@
 import type { SessionKey } from '@allium/core'
-import { checkKey, checkName, type TurnRows } from '@allium/store-sql'
+import { checkKey, checkName, sessionKeyParts, type TurnRows } from '@allium/store-sql'
 import { checkCombinedLength } from './combined-length.ts'
 
 /** Returns the key of a session as statement parameters. */
-export const keyParams = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, owner, agent, sessionId] as const
+export const keyParams = sessionKeyParts
 
 /** Matches the rows of a tenant through the indexes for lists. */
 export const tenantMatches = (param: string) =>

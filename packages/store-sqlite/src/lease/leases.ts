@@ -1,12 +1,13 @@
 import type { Lease, SessionKey } from '@allium/core'
 import { type Acquired, fenced } from '@allium/store'
+import { sessionKeyParts } from '@allium/store-sql'
 import type { Database, Row } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
 import { deleteErasedSession } from './delete-session.ts'
 import type { ErasureLog } from './erasure-log.ts'
 
 export const leaseMatches = 'tenant = ? and owner = ? and agent = ? and id = ?'
-export const keyParams = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, owner, agent, sessionId] as const
+export const keyParams = sessionKeyParts
 
 /** Takes a session that is free or new. Triggers count the token. */
 const takeSession = (condition = '') => `

@@ -45,15 +45,18 @@ export class Eraser {
       deletedCount = deleted.length
       stored += deleted.filter(Boolean).length
     } while (deletedCount === batchSize)
+    const deleteOlder = (table: string, key: string) => (of: Step) =>
+      this.#updateOlder(of, `delete from ${table}`, table, key)
     // After the sessions: their leases are void by now, so nothing more is recorded under them.
     for (const deleteBatch of [
-      this.#deleteSchedules,
+      // Before the runs: an active schedule adds none from then on.
+      deleteOlder('schedules', 'tenant, owner, id'),
       this.#deleteRuns,
       this.#deleteEvents,
-      this.#deleteVault,
-      this.#deleteRecordings,
+      deleteOlder('vault', 'tenant, owner, agent, session, layer'),
+      deleteOlder('recordings', 'n'),
       this.#deleteRecords,
-      this.#deleteValues,
+      deleteOlder('key_values', 'key'),
       this.#anonymizeHolds,
     ])
       while ((await this.#db.writeInGroup(() => deleteBatch.call(this, step))) > 0);
@@ -86,12 +89,7 @@ export class Eraser {
        and (abs(token) < ? or run in (select run from runs where ${condition} and n <= ?)) limit ${batchSize}`,
       ...[...values, token, ...values, run],
     )
-    return rows.map((row) => deleteErasedSession(this.#db, this.#erasures, keyOf(row)))
-  }
-
-  /** Before the runs: an active schedule adds none from then on. */
-  #deleteSchedules(step: Step): number {
-    return this.#updateOlder(step, 'delete from schedules', 'schedules', 'tenant, owner, id')
+    return rows.map((row) => deleteErasedSession(this.#db, this.#erasures, keyFromRow(row)))
   }
 
   #deleteRuns({ condition, values, lastRun: run }: Step): number {
@@ -110,21 +108,9 @@ export class Eraser {
     return this.#db.run('delete from event_runs where run = ?', run)
   }
 
-  #deleteVault(step: Step): number {
-    return this.#updateOlder(step, 'delete from vault', 'vault', 'tenant, owner, agent, session, layer')
-  }
-
-  #deleteRecordings(step: Step): number {
-    return this.#updateOlder(step, 'delete from recordings', 'recordings', 'n')
-  }
-
   #deleteRecords(step: Step): number {
     this.#updateOlder(step, 'delete from outbox_deliveries', 'outbox', 'seq')
     return this.#updateOlder(step, 'delete from outbox', 'outbox', 'seq')
-  }
-
-  #deleteValues(step: Step): number {
-    return this.#updateOlder(step, 'delete from key_values', 'key_values', 'key')
   }
 
   /** Holds stay and can be settled by their digests. Only unsettled holds of runs have an owner. */
@@ -142,6 +128,7 @@ export class Eraser {
   }
 }
 
-function keyOf({ tenant, owner, agent, id }: Row): SessionKey {
+/** Returns the key of a row of `sessions`. */
+export function keyFromRow({ tenant, owner, agent, id }: Row): SessionKey {
   return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(id) }
 }

@@ -8,13 +8,14 @@ import {
   sessionSummaryFromRow,
   toPage,
 } from '@allium/store-sql'
-import type { Database, Row, Value } from '../database/database.ts'
+import type { Database, Value } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
 import { deleteSession } from '../lease/delete-session.ts'
 import type { ErasureLog } from '../lease/erasure-log.ts'
 import type { Leases } from '../lease/leases.ts'
 import type { StoreParts } from '../store-parts.ts'
 import { cascadeDelete } from './cascade.ts'
+import { keyFromRow } from './eraser.ts'
 
 interface ListQuery {
   readonly tenant: string
@@ -131,10 +132,6 @@ const expiredSessions = `select * from sessions s where updated_at < ? and not e
   w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id and w.expires_at > ?)
   and not exists (select 1 from runs r where r.tenant = s.tenant and r.owner = s.owner and r.session_agent = s.agent
   and r.session = s.id and r.status in ('queued', 'running')) limit 100 offset ?`
-
-function keyFromRow({ tenant, owner, agent, id }: Row): SessionKey {
-  return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(id) }
-}
 
 /** Matches all agents if none are given. */
 const isOneOfAgents = '(? is null or agent in (select value from json_each(?)))'

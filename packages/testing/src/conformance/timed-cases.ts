@@ -1,7 +1,6 @@
 import { checkOptions } from '@allium/core/internal'
 import { type ManualClock, manualClock } from '../manual-clock.ts'
-import type { ConformanceCase } from './cases.ts'
-import { checkSkips } from './check-skips.ts'
+import { type ConformanceCase, casesOf } from './cases.ts'
 
 /** The options of a suite whose cases open a store twice and let time pass. */
 interface TimedOptions<Parts> {
@@ -31,20 +30,15 @@ export function timedCases<Parts extends object>(
 ): ConformanceCase[] {
   checkOptions(options, known, caller, 'options.invalid')
   const { reopen, close, lease = 1000, sleep, skip = {} } = options
-  checkSkips(skip, Object.keys(cases))
-  return Object.entries(cases).map(([name, run]) => ({
-    name,
-    ...(skip[name] !== undefined && { skip: skip[name] }),
-    async run() {
-      const clock = manualClock()
-      const parts = await makeStore({ clock })
-      const other = (await reopen?.(parts, { clock })) ?? parts
-      try {
-        await run({ ...parts, other, lease, wait: sleep ?? ((ms) => clock.advance(ms)) })
-      } finally {
-        if (other !== parts) await close?.(other)
-        await close?.(parts)
-      }
-    },
-  }))
+  return casesOf(cases, skip, async (run) => {
+    const clock = manualClock()
+    const parts = await makeStore({ clock })
+    const other = (await reopen?.(parts, { clock })) ?? parts
+    try {
+      await run({ ...parts, other, lease, wait: sleep ?? ((ms) => clock.advance(ms)) })
+    } finally {
+      if (other !== parts) await close?.(other)
+      await close?.(parts)
+    }
+  })
 }

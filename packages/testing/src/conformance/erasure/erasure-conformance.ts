@@ -1,6 +1,5 @@
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
-import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
-import { checkSkips } from '../check-skips.ts'
+import { type ConformanceCase, casesOf, register, type TestFunctions } from '../cases.ts'
 import type { ErasureParts } from './erasure-bench.ts'
 import { erasureCaseList } from './erasure-cases.ts'
 
@@ -30,22 +29,17 @@ export interface ErasureConformanceOptions {
  */
 export function erasureCases(makeStore: MakeErasableStore, options: ErasureConformanceOptions = {}): ConformanceCase[] {
   const { contents, close, lease = 1000, seed = 1, skip = {} } = options
-  checkSkips(skip, Object.keys(erasureCaseList))
-  return Object.entries(erasureCaseList).map(([name, run]) => ({
-    name,
-    ...(skip[name] !== undefined && { skip: skip[name] }),
-    async run() {
-      const clock = manualClock()
-      const store = await makeStore({ clock })
-      const now = options.now ?? (() => clock.now())
-      const wait = options.sleep ?? ((ms) => clock.advance(ms))
-      try {
-        await run({ store, lease, seed, now, wait, contents: async () => contents?.(store) })
-      } finally {
-        await close?.(store)
-      }
-    },
-  }))
+  return casesOf(erasureCaseList, skip, async (run) => {
+    const clock = manualClock()
+    const store = await makeStore({ clock })
+    const now = options.now ?? (() => clock.now())
+    const wait = options.sleep ?? ((ms) => clock.advance(ms))
+    try {
+      await run({ store, lease, seed, now, wait, contents: async () => contents?.(store) })
+    } finally {
+      await close?.(store)
+    }
+  })
 }
 
 /**

@@ -1,8 +1,7 @@
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { EventLog } from '@allium/store'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
-import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
-import { checkSkips } from '../check-skips.ts'
+import { type ConformanceCase, casesOf, register, type TestFunctions } from '../cases.ts'
 import type { EventLogBench } from './bench.ts'
 import { eventBlobCases } from './event-blob-cases.ts'
 import { eventCases } from './event-cases.ts'
@@ -42,12 +41,7 @@ const known: KeysOf<EventLogConformanceOptions> = {
 export function eventLogCases(makeLog: MakeEventLog, options: EventLogConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, known, 'eventLogCases()', 'options.invalid')
   const { skip = {} } = options
-  checkSkips(skip, Object.keys(cases))
-  return Object.entries(cases).map(([name, run]) => ({
-    name,
-    run: () => withBench(makeLog, options, run),
-    ...(skip[name] !== undefined && { skip: skip[name] }),
-  }))
+  return casesOf(cases, skip, (run) => withBench(makeLog, options, run))
 }
 
 /**

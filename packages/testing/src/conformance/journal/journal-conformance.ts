@@ -1,7 +1,6 @@
 import type { Journal } from '@allium/core'
 import { checkOptions } from '@allium/core/internal'
-import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
-import { checkSkips } from '../check-skips.ts'
+import { type ConformanceCase, casesOf, register, type TestFunctions } from '../cases.ts'
 import { type JournalBench, journalCaseList } from './journal-cases.ts'
 
 /** Creates an empty journal for one case, which can be opened again as the next process would. */
@@ -27,12 +26,7 @@ export interface JournalConformanceOptions {
 export function journalCases(makeJournal: MakeJournal, options: JournalConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, { skip: true }, 'journalCases()', 'options.invalid')
   const { skip = {} } = options
-  checkSkips(skip, Object.keys(journalCaseList))
-  return Object.entries(journalCaseList).map(([name, run]) => ({
-    name,
-    run: () => withParts(makeJournal, run),
-    ...(skip[name] !== undefined && { skip: skip[name] }),
-  }))
+  return casesOf(journalCaseList, skip, (run) => withParts(makeJournal, run))
 }
 
 /**

@@ -1,8 +1,7 @@
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { KeyValue } from '@allium/store'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
-import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
-import { checkSkips } from '../check-skips.ts'
+import { type ConformanceCase, casesOf, register, type TestFunctions } from '../cases.ts'
 import { type KeyValueBench, keyValueCaseList } from './key-value-cases.ts'
 
 /** Creates an empty store for one case, whose values expire by this clock. */
@@ -30,12 +29,7 @@ const known: KeysOf<KeyValueConformanceOptions> = { reopen: true, close: true, t
 export function keyValueCases(makeKeyValue: MakeKeyValue, options: KeyValueConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, known, 'keyValueCases()', 'options.invalid')
   const { skip = {} } = options
-  checkSkips(skip, Object.keys(keyValueCaseList))
-  return Object.entries(keyValueCaseList).map(([name, run]) => ({
-    name,
-    run: () => withBench(makeKeyValue, options, run),
-    ...(skip[name] !== undefined && { skip: skip[name] }),
-  }))
+  return casesOf(keyValueCaseList, skip, (run) => withBench(makeKeyValue, options, run))
 }
 
 /**

@@ -1,8 +1,7 @@
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { Ledger } from '@allium/store'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
-import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
-import { checkSkips } from '../check-skips.ts'
+import { type ConformanceCase, casesOf, register, type TestFunctions } from '../cases.ts'
 import { ledgerCaseList } from './ledger-cases.ts'
 
 /** Creates an empty ledger for one case. Its holds use this clock, which the suite advances. */
@@ -39,23 +38,18 @@ const known: KeysOf<LedgerConformanceOptions> = {
 export function ledgerCases(makeLedger: MakeLedger, options: LedgerConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, known, 'ledgerCases()', 'options.invalid')
   const { reopen, close, seed = 1, lease = 1000, skip = {} } = options
-  checkSkips(skip, Object.keys(ledgerCaseList))
-  return Object.entries(ledgerCaseList).map(([name, run]) => ({
-    name,
-    ...(skip[name] !== undefined && { skip: skip[name] }),
-    async run() {
-      const clock = manualClock()
-      const wait = options.sleep ?? ((ms) => clock.advance(ms))
-      const ledger = await makeLedger({ clock })
-      const other = (await reopen?.(ledger)) ?? ledger
-      try {
-        await run({ ledger, other, seed, ttl: lease, wait })
-      } finally {
-        if (other !== ledger) await close?.(other)
-        await close?.(ledger)
-      }
-    },
-  }))
+  return casesOf(ledgerCaseList, skip, async (run) => {
+    const clock = manualClock()
+    const wait = options.sleep ?? ((ms) => clock.advance(ms))
+    const ledger = await makeLedger({ clock })
+    const other = (await reopen?.(ledger)) ?? ledger
+    try {
+      await run({ ledger, other, seed, ttl: lease, wait })
+    } finally {
+      if (other !== ledger) await close?.(other)
+      await close?.(ledger)
+    }
+  })
 }
 
 /**

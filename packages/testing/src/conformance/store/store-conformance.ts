@@ -1,8 +1,7 @@
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { SessionStore } from '@allium/store'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
-import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
-import { checkSkips } from '../check-skips.ts'
+import { type ConformanceCase, casesOf, register, type TestFunctions } from '../cases.ts'
 import { assignAgentCases } from './assign-agent-cases.ts'
 import type { StoreBench } from './bench.ts'
 import { blobCases } from './blob-cases.ts'
@@ -75,12 +74,7 @@ export function storeCases(makeStore: MakeStore, options: StoreConformanceOption
     ...outboxCases,
     'holds for 50 tenants that do random things at once': (bench: StoreBench) => randomTenants(bench, seed),
   }
-  checkSkips(skip, Object.keys(cases))
-  return Object.entries(cases).map(([name, run]) => ({
-    name,
-    run: () => withBench(makeStore, options, run),
-    ...(skip[name] !== undefined && { skip: skip[name] }),
-  }))
+  return casesOf(cases, skip, (run) => withBench(makeStore, options, run))
 }
 
 /**

@@ -1,6 +1,5 @@
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
-import { checkSkips } from '../check-skips.ts'
+import { type ConformanceCase, casesOf, register, type TestFunctions } from '../cases.ts'
 import { type Vault, vaultCaseList } from './vault-cases.ts'
 
 /** Creates an empty vault for one case. */
@@ -24,21 +23,16 @@ const known: KeysOf<VaultConformanceOptions> = { reopen: true, close: true, skip
 export function vaultCases(makeVault: MakeVault, options: VaultConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, known, 'vaultCases()', 'options.invalid')
   const { reopen, close, skip = {} } = options
-  checkSkips(skip, Object.keys(vaultCaseList))
-  return Object.entries(vaultCaseList).map(([name, run]) => ({
-    name,
-    ...(skip[name] !== undefined && { skip: skip[name] }),
-    async run() {
-      const vault = await makeVault()
-      const other = (await reopen?.(vault)) ?? vault
-      try {
-        await run({ vault, other })
-      } finally {
-        if (other !== vault) await close?.(other)
-        await close?.(vault)
-      }
-    },
-  }))
+  return casesOf(vaultCaseList, skip, async (run) => {
+    const vault = await makeVault()
+    const other = (await reopen?.(vault)) ?? vault
+    try {
+      await run({ vault, other })
+    } finally {
+      if (other !== vault) await close?.(other)
+      await close?.(vault)
+    }
+  })
 }
 
 /**
