@@ -25,7 +25,7 @@ describe('at a true drop of exactly maxDrop', () => {
 })
 
 describe('plan()', () => {
-  const { worlds } = plan({ cases: 60, maxDrop: 0.06, drop: 0.2, trials })
+  const { worlds } = plan({ units: 60, maxDrop: 0.06, drop: 0.2, trials })
   const decider = new Decider({ draws: 5000 })
 
   it.each(worldNames)('says how often a gate fails and passes in the world "%s", within 3 points', (world) => {
