@@ -84,7 +84,7 @@ describe('evaluate()', () => {
       agent: echo(),
       cases: casesOf(1),
       scorers: { any: () => 1 },
-      run: { output: number },
+      output: number,
       trials: 1,
     })
     expect(cases[0]?.trials[0]).toMatchObject({ status: 'failed', scores: { any: { score: 0 } } })

@@ -112,16 +112,16 @@ describe('plan()', () => {
     [100, 0.03],
     [300, 0.01],
   ])('says that %i cases pass only a maxDrop above %f', (cases, margin) => {
-    expect(plan({ cases, runs: 1 }).smallestMaxDrop).toBeCloseTo(margin, 3)
+    expect(plan({ units: cases, runs: 1 }).smallestMaxDrop).toBeCloseTo(margin, 3)
   })
 
   it('says how many cases a maxDrop needs', () => {
-    expect(plan({ cases: 40, maxDrop: 0.05, runs: 1 }).casesNeeded).toBe(59)
-    expect(plan({ cases: 40, maxDrop: 0, runs: 1 }).casesNeeded).toBe(Number.POSITIVE_INFINITY)
+    expect(plan({ units: 40, maxDrop: 0.05, runs: 1 }).unitsNeeded).toBe(59)
+    expect(plan({ units: 40, maxDrop: 0, runs: 1 }).unitsNeeded).toBe(Number.POSITIVE_INFINITY)
   })
 
   it('rejects points that are no share', () => {
-    expect(() => plan({ cases: 40, maxDrop: 5 })).toThrow(
+    expect(() => plan({ units: 40, maxDrop: 5 })).toThrow(
       /maxDrop of plan\(\) takes a number from 0 to below 0.7, not 5/,
     )
   })

@@ -14,7 +14,7 @@ import { inPool } from './pool.ts'
 import type { EvalRun, Scorer } from './run.ts'
 import { runTrial, type TrialSetup } from './run-trial.ts'
 
-export interface EvaluateOptions<E, Name extends string> {
+export interface EvaluateOptions<E, Name extends string> extends EvalRunOptions {
   /** The agent, with its layers. Each trial runs in a new session. */
   agent: EvalAgent
   cases: readonly EvalCase<E>[]
@@ -30,8 +30,6 @@ export interface EvaluateOptions<E, Name extends string> {
   concurrency?: number | undefined
   /** Results of `calibrate()` by scorer, which the report shows beside the scores. @default none */
   calibration?: { readonly [K in NoInfer<Name>]?: Calibration } | undefined
-  /** Options for the runs of the agent: `output`, `model`, `settings`, `maxSteps`. */
-  run?: EvalRunOptions | undefined
   /** Milliseconds after which a run is aborted and its trial is invalid. @default 300,000 */
   timeout?: number | undefined
   /** Limits of the whole evaluation, scorers included. Trials that would begin beyond one are invalid. @default none */
@@ -61,7 +59,10 @@ const known: KeysOf<EvaluateOptions<unknown, string>> = {
   gates: true,
   concurrency: true,
   calibration: true,
-  run: true,
+  model: true,
+  settings: true,
+  maxSteps: true,
+  output: true,
   timeout: true,
   budget: true,
   signal: true,
@@ -132,8 +133,10 @@ function check<E, Name extends string>(options: EvaluateOptions<E, Name>) {
   const unknown = Object.keys(calibration).find((name) => !named.some(([scorer]) => scorer === name))
   if (unknown !== undefined) throw invalid(`There is a calibration of "${unknown}", but no such scorer.`)
   if (baseline !== undefined) checkReport(baseline, 'The baseline')
-  const { clock = systemClock, signal = new AbortController().signal, run = {} } = options
-  const setup: TrialSetup = { agent, run, timeout, clock, signal }
+  const { clock = systemClock, signal = new AbortController().signal } = options
+  const { model, settings, maxSteps, output } = options
+  const runOptions = { model, settings, maxSteps, output }
+  const setup: TrialSetup = { agent, runOptions, timeout, clock, signal }
   const list = gateList(
     gates,
     named.map(([name]) => name),

@@ -8,7 +8,7 @@ import { DecisionWatch } from './watch-decisions.ts'
 
 export interface TrialSetup {
   readonly agent: EvalAgent
-  readonly run: EvalRunOptions
+  readonly runOptions: EvalRunOptions
   /** Milliseconds. */
   readonly timeout: number
   readonly clock: Clock
@@ -17,7 +17,7 @@ export interface TrialSetup {
 
 /** Runs a case once, in a new session. Rejects only if `signal` was aborted. */
 export async function runTrial<E>(
-  { agent, run: given, timeout, clock, signal }: TrialSetup,
+  { agent, runOptions, timeout, clock, signal }: TrialSetup,
   one: NamedCase<E>,
   trial: number,
   baseline: EvalRun<E>['baseline'],
@@ -27,7 +27,7 @@ export async function runTrial<E>(
   const cancel = clock.after(timeout, () => limit.abort(new Error(`No answer after ${timeout} ms.`)))
   const started = clock.monotonic()
   const options = {
-    ...given,
+    ...runOptions,
     use: [watched.layer],
     signal: AbortSignal.any([signal, limit.signal]),
     session: sessionOf(one),

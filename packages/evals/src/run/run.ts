@@ -9,7 +9,7 @@ export interface EvalRun<E = unknown> extends Omit<TrialReport, 'scores'> {
   readonly expected: E | undefined
   /** Counts the trials of the case from 0. */
   readonly trial: number
-  /** The answer: its text, or the parsed value if `run.output` is set; null if there is none. */
+  /** The answer: its text, or the parsed value if the option `output` is set; null if there is none. */
   readonly output: unknown
   /** What the turn added to the history. */
   readonly messages: readonly Message[]
