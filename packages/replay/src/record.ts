@@ -113,8 +113,8 @@ class RunRecorder {
     const { journal, kind, turnId } = run
     if (kind !== 'run' || journal === undefined) return proceed()
     const store = this.#storeOf(ctx)
-    const recorder = new TurnRecorder(run, ctx, this.maxBytes)
-    if (this.#isSkipped(run, ctx) || !this.#live.add(ctx.principal, turnId, recorder)) {
+    const recorder = this.#isSkipped(run, ctx) ? undefined : new TurnRecorder(run, ctx, this.maxBytes)
+    if (recorder === undefined || !this.#live.add(ctx.principal, turnId, recorder)) {
       this.counts.skipped++
       return proceed()
     }

@@ -38,13 +38,13 @@ export function watchJournal(journal: Journal, watcher: StepWatcher): Journal {
           (out) => {
             ran = true
             return work((item) => {
-              if (watcher.item(item)) items.push(item)
+              if (watcher.item(item)) items.push(copyOf(item))
               return out(item)
             })
           },
           emit,
         )
-        if (ran) watcher.ended({ id, items, outcome: { result } })
+        if (ran) watcher.ended({ id, items, outcome: { result: copyOf(result) } })
         else watcher.replayed(id)
         return result
       } catch (error) {
@@ -54,4 +54,9 @@ export function watchJournal(journal: Journal, watcher: StepWatcher): Journal {
       }
     },
   }
+}
+
+/** A shallow copy, because a layer may change the object that it receives. */
+function copyOf<T>(value: T): T {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : value
 }
