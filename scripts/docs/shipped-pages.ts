@@ -13,6 +13,7 @@ const pagesOf: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: ['packs/cli'],
   combinators: ['packs/combinators'],
+  replay: ['packs/replay'],
   config: ['packs/config'],
   core: ['concepts/', 'guide/write-a-pack', 'reference/'],
   devtools: ['guide/inspector'],

@@ -7,6 +7,8 @@ interface Rule {
   readonly reason: string
   readonly severity?: 'warn'
   readonly scope?: 'tool'
+  /** What to do, if the order of registration does not matter. */
+  readonly fix?: string
 }
 
 /** The common ordering mistakes. */
@@ -15,6 +17,7 @@ const rules: readonly Rule[] = [
   { outer: 'redacts', inner: 'caches', reason: 'or the cache keeps raw text' },
   { outer: 'redacts', inner: 'observes', reason: 'or raw text is logged' },
   { outer: 'redacts', inner: 'persists', reason: 'or raw text is stored' },
+  { outer: 'redacts', inner: 'recordsRaw', reason: 'or raw text is stored', fix: 'Pass it a store with `encrypt`' },
   { outer: 'shapes', inner: 'caches', reason: 'or the key is not what is sent' },
   { outer: 'caches', inner: 'meters', reason: 'or a hit is charged' },
   { outer: 'caches', inner: 'repairs', reason: 'or invalid answers are kept' },
@@ -105,7 +108,7 @@ function checkPair(one: Placed, other: Placed): Finding[] {
   const findings: Finding[] = []
   for (const rule of rules)
     if (breaks(rule, other.layer, one.layer) && isOutside(one, other, rule.scope))
-      findings.push(finding(other, one, rule.reason, rule.severity))
+      findings.push(finding(other, one, rule.reason, rule))
   if (matches(order?.inside, other.layer) && isOutside(one, other))
     findings.push(finding(other, one, `because "${one.layer.name}" asks to be inside "${other.layer.name}"`))
   if (matches(order?.outside, other.layer) && isOutside(other, one))
@@ -170,12 +173,12 @@ function outermost({ depths }: Placed): number {
   return call ?? depths.findIndex((depth) => depth !== undefined)
 }
 
-function finding(outer: Placed, inner: Placed, reason: string, severity: Finding['severity'] = 'error'): Finding {
+function finding(outer: Placed, inner: Placed, reason: string, rule: Partial<Rule> = {}): Finding {
   const [a, b] = [outer.layer, inner.layer]
   return {
-    severity,
+    severity: rule.severity ?? 'error',
     layers: [a.name, b.name],
-    message: `"${b.name}" is outside "${a.name}". ${fix(outer, inner)}, ${reason}.`,
+    message: `"${b.name}" is outside "${a.name}". ${rule.fix ?? fix(outer, inner)}, ${reason}.`,
   }
 }
 

@@ -1,0 +1,11 @@
+export { type Recorder, type RecordOptions, type RunToRecord, record } from './record.ts'
+export type {
+  RecordedDecision,
+  RecordedMessages,
+  RecordedRequest,
+  RecordedStep,
+  RecordedTask,
+  RecordedTurn,
+} from './recorded-turn.ts'
+export type { RecordingCounts } from './recording-counts.ts'
+export type { Recording, RecordingStore } from './recording-store.ts'

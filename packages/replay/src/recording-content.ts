@@ -1,0 +1,56 @@
+import { toJson } from '@allium/core'
+import type { RecordedTurn } from './recorded-turn.ts'
+
+/** The content of a recording, and why its turn cannot be replayed exactly. */
+interface Content {
+  readonly content: string
+  readonly reasons: readonly string[] | undefined
+}
+
+/** Returns a recorded turn as JSON text for `fromJson`. Of one that is too large, or not plain data, only the result is left. */
+export function contentOf(turn: RecordedTurn, maxBytes: number, scrub?: (text: string) => string): Content {
+  const { notReplayable: reasons = [] } = turn
+  const content = jsonOf(turn)
+  if (content === undefined) return stubOf(turn, [...reasons, 'a value is not plain data'], scrub)
+  if (new TextEncoder().encode(content).length > maxBytes)
+    return stubOf(turn, [...reasons, 'larger than maxBytes'], scrub)
+  return { content: scrubbed(content, scrub), reasons }
+}
+
+function jsonOf(turn: RecordedTurn): string | undefined {
+  try {
+    return toJson(turn)
+  } catch {
+    return undefined
+  }
+}
+
+/** The result and the reasons, without contents. */
+function stubOf(turn: RecordedTurn, reasons: readonly string[], scrub?: (text: string) => string): Content {
+  const { format, agent, version, startedAt, endedAt, before, result } = turn
+  const { status, usage, code } = result
+  const left = { requests: [], steps: [], decisions: [], task: { options: {} }, notReplayable: reasons }
+  const stub = {
+    format,
+    agent,
+    version,
+    startedAt,
+    endedAt,
+    before,
+    ...left,
+    result: { status, usage, code, answer: null },
+  }
+  return { content: scrubbed(toJson(stub), scrub), reasons }
+}
+
+function scrubbed(content: string, scrub: ((text: string) => string) | undefined): string {
+  if (scrub === undefined) return content
+  let changed = false
+  const turn: object = JSON.parse(content, (_key, value: unknown) => {
+    if (typeof value !== 'string') return value
+    const text = scrub(value)
+    changed ||= text !== value
+    return text
+  })
+  return JSON.stringify(changed ? { ...turn, scrubbed: true } : turn)
+}

@@ -1,0 +1,1 @@
+export { default } from '../../scripts/build/tsup.base.ts'
