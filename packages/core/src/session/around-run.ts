@@ -15,21 +15,32 @@ export function aroundRun(
   scope: SessionScope,
   kind: WrappedRun['kind'],
   core: () => Promise<StoredTurn>,
-  { waits, ...details }: Details & { readonly waits: AbortableWaits },
+  { waits, turnId, ...details }: Details & { readonly waits: AbortableWaits },
 ): Promise<StoredTurn> {
-  const run: WrappedRun = {
-    given: false,
-    replays: false,
-    abort() {},
-    ...details,
-    kind,
-    get turnId() {
-      return details.turnId ?? scope.comingTurnId
-    },
-    get signal() {
-      return waits.cancel.signal
-    },
-  }
+  const run: WrappedRun = Object.assign(new BeforeTurn(scope, waits, turnId), { kind, ...details })
   const until = (work: Promise<StoredTurn>) => waits.until(work)
   return around(scope.registered.aroundRun ?? [], run, core, { until, mayAnswer: kind === 'run' })
+}
+
+/** Not the getters of a literal: they stay in memory until a full collection, with the session and its run. */
+class BeforeTurn {
+  readonly given: boolean = false
+  readonly replays: boolean = false
+  readonly #scope: SessionScope
+  readonly #waits: AbortableWaits
+  readonly #turnId: string | undefined
+
+  constructor(scope: SessionScope, waits: AbortableWaits, turnId: string | undefined) {
+    this.#scope = scope
+    this.#waits = waits
+    this.#turnId = turnId
+  }
+
+  abort(): void {}
+  get turnId(): string {
+    return this.#turnId ?? this.#scope.comingTurnId
+  }
+  get signal(): AbortSignal {
+    return this.#waits.cancel.signal
+  }
 }
