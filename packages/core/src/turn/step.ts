@@ -72,8 +72,7 @@ export function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<
   const { lifecycle, session, stepIndex: index } = turn
   const wrappers = session.registered.aroundStep
   if (wrappers === undefined) return step()
-  const unchanged = unchangedMessages(session)
-  const wrapped = Object.assign(new TurnNow(turn, unchanged), { index, resumed, unchanged })
+  const wrapped = Object.assign(new TurnNow(turn, unchangedMessages(session)), { index, resumed })
   let running: Promise<T> | undefined
   const core = () => (running = step())
   // A step that runs ends by itself when the turn does, after its calls have unwound.
@@ -85,14 +84,15 @@ export function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<
 /** Not the getter of a literal: that stays in memory until a full collection, with the whole turn. */
 class TurnNow {
   readonly #turn: Turn
-  readonly #after: number
 
-  constructor(turn: Turn, after: number) {
+  constructor(
+    turn: Turn,
+    readonly unchanged: number,
+  ) {
     this.#turn = turn
-    this.#after = after
   }
 
   get turn(): StoredTurn {
-    return storedTurn(this.#turn, 'running', this.#after)
+    return storedTurn(this.#turn, 'running', this.unchanged)
   }
 }
