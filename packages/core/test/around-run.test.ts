@@ -37,6 +37,21 @@ describe('aroundRun()', () => {
     expect(log).toEqual(['outer run', 'inner run', 'turn', 'left', 'inner completed', 'outer completed', 'turn:end'])
   })
 
+  it('has no getters of its own, which would keep the run in memory until a full collection', async () => {
+    const own: PropertyDescriptorMap[] = []
+    const { agent } = build(
+      ['ok'],
+      [
+        around((run, next) => {
+          own.push(Object.getOwnPropertyDescriptors(run))
+          return next()
+        }),
+      ],
+    )
+    await agent.run('hi')
+    expect(own.flatMap((fields) => Object.keys(fields).filter((name) => fields[name]?.get !== undefined))).toEqual([])
+  })
+
   it('has the final turn, from the first message that the store does not have', async () => {
     const turns: StoredTurn[] = []
     const { agent } = build(

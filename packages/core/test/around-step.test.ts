@@ -40,6 +40,21 @@ describe('aroundStep()', () => {
     ])
   })
 
+  it('has no getters of its own, which would keep the turn in memory until a full collection', async () => {
+    const own: PropertyDescriptorMap[] = []
+    const { agent } = build(
+      ['ok'],
+      [
+        around((step, next) => {
+          own.push(Object.getOwnPropertyDescriptors(step))
+          return next()
+        }),
+      ],
+    )
+    await agent.run('hi')
+    expect(own.flatMap((fields) => Object.keys(fields).filter((name) => fields[name]?.get !== undefined))).toEqual([])
+  })
+
   it('sees what is new before the step, with what has come in', async () => {
     const seen: unknown[] = []
     const { agent } = build(

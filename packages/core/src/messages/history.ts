@@ -91,8 +91,7 @@ export class History {
 
   /** The history for layers and callers. A cached proxy, because a plain array could be rewritten. */
   get view(): ReadonlyHistory {
-    this.#view ??= this.viewFor(always)
-    return this.#view
+    return (this.#view ??= this.viewFor(always))
   }
 
   /** Returns the history for one layer. `push` only has an effect while `mayPush` returns true. */

@@ -1,6 +1,7 @@
 import { around } from '../onion/compose.ts'
 import type { WrappedRun } from '../ports/around.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
+import type { Snapshot } from '../state/snapshot.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import type { SessionScope } from './scope/session-scope.ts'
 
@@ -17,21 +18,35 @@ export function aroundRun(
   scope: SessionScope,
   kind: WrappedRun['kind'],
   core: (run: WrappedRun) => Promise<StoredTurn>,
-  { waits, ...details }: Details & { readonly waits: AbortableWaits },
+  { waits, turnId, ...details }: Details & { readonly waits: AbortableWaits },
 ): Promise<StoredTurn> {
-  const run: WrappedRun = {
-    given: details.turnId !== undefined,
-    abort() {},
-    before: () => scope.snapshot(),
-    ...details,
-    kind,
-    get turnId() {
-      return details.turnId ?? scope.comingTurnId
-    },
-    get signal() {
-      return waits.cancel.signal
-    },
-  }
+  const run: WrappedRun = Object.assign(new BeforeTurn(scope, waits, turnId), { kind, ...details })
   const until = (work: Promise<StoredTurn>) => waits.until(work)
   return around(scope.registered.aroundRun ?? [], run, () => core(run), { until, mayAnswer: kind === 'run' })
+}
+
+/** Not the getters of a literal: they stay in memory until a full collection, with the session and its run. */
+class BeforeTurn {
+  readonly given: boolean
+  readonly #scope: SessionScope
+  readonly #waits: AbortableWaits
+  readonly #turnId: string | undefined
+
+  constructor(scope: SessionScope, waits: AbortableWaits, turnId: string | undefined) {
+    this.given = turnId !== undefined
+    this.#scope = scope
+    this.#waits = waits
+    this.#turnId = turnId
+  }
+
+  abort(): void {}
+  before(): Snapshot {
+    return this.#scope.snapshot()
+  }
+  get turnId(): string {
+    return this.#turnId ?? this.#scope.comingTurnId
+  }
+  get signal(): AbortSignal {
+    return this.#waits.cancel.signal
+  }
 }

@@ -82,8 +82,7 @@ export class Opening {
   /** Runs the rest of every session layer, after its next(). */
   close(): Promise<void> {
     this.wake()
-    this.#closing ??= this.#close().finally(() => (this.#closing = undefined))
-    return this.#closing
+    return (this.#closing ??= this.#close().finally(() => (this.#closing = undefined)))
   }
 
   async #close(): Promise<void> {

@@ -196,8 +196,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
 
   /** Waits for all accepted runs, then runs the rest of every session layer. A second call returns the same promise. */
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
+    return (this.#closing ??= this.#close())
   }
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()

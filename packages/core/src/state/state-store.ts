@@ -38,8 +38,7 @@ export class StateStore {
 
   /** The state for reads and writes. A cached proxy. */
   get view(): State {
-    this.#view ??= new Proxy(this.#all(), new Traps(this))
-    return this.#view
+    return (this.#view ??= new Proxy(this.#all(), new Traps(this)))
   }
 
   /** Returns the state for the reads and writes of one layer. */

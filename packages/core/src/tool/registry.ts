@@ -83,8 +83,7 @@ export class ToolRegistry {
 
   /** Frozen: a layer that changes `ctx.toolDefs` gets its own list. */
   get defs(): readonly ToolDef[] {
-    this.#defs ??= Object.freeze([...this.#tools.values()].map(({ def }) => def))
-    return this.#defs
+    return (this.#defs ??= Object.freeze([...this.#tools.values()].map(({ def }) => def)))
   }
 
   savepoint(): number {

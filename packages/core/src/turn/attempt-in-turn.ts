@@ -66,8 +66,7 @@ export abstract class AttemptInTurn<C extends CallOfTurn = CallOfTurn>
     return this.$turn.options.context as RegisteredContext
   }
   override get history(): ReadonlyHistory {
-    this.$history ??= this.$session.history.viewFor(() => !this.$isLate('history'))
-    return this.$history
+    return (this.$history ??= this.$session.history.viewFor(() => !this.$isLate('history')))
   }
   override get metadata(): Record<string, unknown> {
     return this.$turn.metadata

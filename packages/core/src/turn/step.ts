@@ -2,6 +2,7 @@ import type { TurnView } from '../contexts/turn.ts'
 import { type ModelResponse, needsNextCall } from '../model/response.ts'
 import { around, type Layer } from '../onion/compose.ts'
 import type { WrappedStep } from '../ports/around.ts'
+import type { StoredTurn } from '../ports/session-store.ts'
 import { beginCall, callEnded, callFailed } from './model-call.ts'
 import type { Steering } from './steering.ts'
 import { storedTurn, unchangedMessages } from './stored-turn.ts'
@@ -71,19 +72,27 @@ export function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<
   const { lifecycle, session, stepIndex: index } = turn
   const wrappers = session.registered.aroundStep
   if (wrappers === undefined) return step()
-  const unchanged = unchangedMessages(session)
-  const wrapped: WrappedStep = {
-    index,
-    resumed,
-    unchanged,
-    get turn() {
-      return storedTurn(turn, 'running', unchanged)
-    },
-  }
+  const wrapped = Object.assign(new TurnNow(turn, unchangedMessages(session)), { index, resumed })
   let running: Promise<T> | undefined
   const core = () => (running = step())
   // A step that runs ends by itself when the turn does, after its calls have unwound.
   const until = (work: Promise<unknown>) =>
     lifecycle.until(work).catch((reason) => (running === undefined ? Promise.reject(reason) : work))
   return around(wrappers as readonly Layer<WrappedStep, unknown>[], wrapped, core, { until }) as Promise<T>
+}
+
+/** Not the getter of a literal: that stays in memory until a full collection, with the whole turn. */
+class TurnNow {
+  readonly #turn: Turn
+
+  constructor(
+    turn: Turn,
+    readonly unchanged: number,
+  ) {
+    this.#turn = turn
+  }
+
+  get turn(): StoredTurn {
+    return storedTurn(this.#turn, 'running', this.unchanged)
+  }
 }

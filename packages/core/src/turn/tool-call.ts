@@ -80,8 +80,7 @@ export class ToolCall extends TurnCall {
   }
 
   deny(reason: string): ToolResult {
-    this.denied ??= deniedResult(this.callId, reason)
-    return this.denied
+    return (this.denied ??= deniedResult(this.callId, reason))
   }
 
   /** Suspends this call, unless it is denied. The run ends after this step. */

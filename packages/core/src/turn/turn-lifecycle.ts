@@ -50,8 +50,7 @@ export class TurnLifecycle {
 
   /** The timers for tool timeouts and the grace period. */
   get deadlines(): Deadlines {
-    this.#deadlines ??= new Deadlines(this.#turn.session.clock)
-    return this.#deadlines
+    return (this.#deadlines ??= new Deadlines(this.#turn.session.clock))
   }
   clearDeadlines(): void {
     this.#deadlines?.clear()

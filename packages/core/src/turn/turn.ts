@@ -127,12 +127,10 @@ export class Turn implements CallOfTurn {
     return content === undefined || content === '' ? undefined : { role: 'system', content }
   }
   get capabilities(): Capabilities {
-    this.#capabilities ??= new Capabilities(this.session.capabilities)
-    return this.#capabilities
+    return (this.#capabilities ??= new Capabilities(this.session.capabilities))
   }
   get finalizers(): Finalizers {
-    this.startedFinalizers ??= new Finalizers(this)
-    return this.startedFinalizers
+    return (this.startedFinalizers ??= new Finalizers(this))
   }
 
   /** The ids for events of this step. On Node 20, naming them in an event takes a fifth of the time of a spread. */
@@ -164,8 +162,7 @@ export class Turn implements CallOfTurn {
   }
 
   get onces(): Once {
-    this.#once ??= new Once(this)
-    return this.#once
+    return (this.#once ??= new Once(this))
   }
 
   steer(steer: Steer): void {

@@ -30,8 +30,8 @@ export class PlaceholderVaults {
    */
   get(ctx: VaultContext, { isNewTurn = false } = {}): Placeholders | Promise<Placeholders> {
     const key = this.#keyOf(ctx)
-    // Created by the first session, because the cache allocates its memory at once.
-    this.#cache ??= new LRUCache({ max: 10_000, ttl: 24 * 3_600_000, updateAgeOnGet: true })
+    // Created by the first session, because the cache allocates its memory at once. Without the resolution it sets a timer in each turn.
+    this.#cache ??= new LRUCache({ max: 10_000, ttl: 24 * 3_600_000, ttlResolution: 0, updateAgeOnGet: true })
     const vault = this.vaultFor(ctx)
     const known = isNewTurn && vault !== undefined ? undefined : this.#cache.get(key)
     if (known !== undefined && !isNewTurn) return known.opened()

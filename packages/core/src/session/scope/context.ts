@@ -62,8 +62,7 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
   }
   /** A separate view per layer, because a shared one could not tell which layer writes. */
   get state(): State {
-    this.$view ??= this.$owner.state.viewOf(this)
-    return this.$view
+    return (this.$view ??= this.$owner.state.viewOf(this))
   }
   get history(): ReadonlyHistory {
     this.$checkOpening()

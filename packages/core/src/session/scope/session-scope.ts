@@ -79,19 +79,16 @@ export class SessionScope {
   }
 
   get state(): StateStore {
-    this.#state ??= new StateStore(this.agent.fields, this)
-    return this.#state
+    return (this.#state ??= new StateStore(this.agent.fields, this))
   }
   get capabilities(): Capabilities {
-    this.#capabilities ??= new Capabilities(this.agent.capabilities)
-    return this.#capabilities
+    return (this.#capabilities ??= new Capabilities(this.agent.capabilities))
   }
 
   /** The key that it is stored under. */
   get key(): SessionKey {
     const { principal, owner = '', id: sessionId } = this
-    this.#key ??= { tenant: tenantOf(principal) ?? '', owner, agent: this.agent.sessionNames[0], sessionId }
-    return this.#key
+    return (this.#key ??= { tenant: tenantOf(principal) ?? '', owner, agent: this.agent.sessionNames[0], sessionId })
   }
 
   /** The owner of the session. */
@@ -150,12 +147,10 @@ export class SessionScope {
 
   /** Results of `ctx.once()` in the running or suspended turn. */
   get once(): Map<string, unknown> {
-    this.#once ??= new Map()
-    return this.#once
+    return (this.#once ??= new Map())
   }
   get usedApprovals(): Set<string> {
-    this.#usedApprovals ??= new Set()
-    return this.#usedApprovals
+    return (this.#usedApprovals ??= new Set())
   }
   /** The pending calls, without those that another agent with the same history suspended. */
   get ownPending(): ToolCallPart[] {
