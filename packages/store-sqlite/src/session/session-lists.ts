@@ -16,7 +16,6 @@ import type { ErasureLog } from '../lease/erasure-log.ts'
 import type { Leases } from '../lease/leases.ts'
 import type { StoreParts } from '../store-parts.ts'
 import { cascadeDelete } from './cascade.ts'
-import { keyFromRow } from './eraser.ts'
 
 interface ListQuery {
   readonly tenant: string
