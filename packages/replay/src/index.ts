@@ -1,4 +1,4 @@
-export { type Recorder, type RecordOptions, type RunToRecord, record } from './record.ts'
+export { type Recorder, type RecordingSink, type RecordOptions, type RunToRecord, record } from './record.ts'
 export type {
   RecordedDecision,
   RecordedMessages,
@@ -8,4 +8,3 @@ export type {
   RecordedTurn,
 } from './recorded-turn.ts'
 export type { RecordingCounts } from './recording-counts.ts'
-export type { Recording, RecordingStore } from './recording-store.ts'

@@ -14,12 +14,11 @@ import {
   writerOf,
 } from '@allium/core'
 import { aroundRun } from '@allium/core/context'
-import { sharedStore } from '@allium/store'
+import { type RecordingStore, sharedStore } from '@allium/store'
 import { DecisionRecorder } from './decision-recorder.ts'
 import { LiveTurns } from './live-turns.ts'
 import { contentOf } from './recording-content.ts'
 import { Counts, type RecordingCounts } from './recording-counts.ts'
-import type { RecordingStore } from './recording-store.ts'
 import { TurnRecorder } from './turn-recorder.ts'
 import { watchJournal } from './watch-journal.ts'
 
@@ -31,9 +30,12 @@ export interface RunToRecord {
   readonly context: unknown
 }
 
+/** The part of `RecordingStore` that a recorder uses. */
+export type RecordingSink = Pick<RecordingStore, 'add' | 'sealed'>
+
 export interface RecordOptions {
   /** Where recordings are stored. @default the `recordings` of the agent's store */
-  store?: RecordingStore | undefined
+  store?: RecordingSink | undefined
   /** The share of turns to record, from 0 to 1. The turn's id decides, so a restarted turn is sampled in the same way. @default 1 */
   sample?: number | undefined
   /** The largest recording, in bytes. Of a larger one only the result is kept. @default 256_000 */
@@ -139,9 +141,8 @@ class RunRecorder {
     }
   }
 
-  #storeOf(ctx: SessionContext): RecordingStore {
-    const shared = ctx.find(sharedStore) as { recordings?: RecordingStore } | undefined
-    const store = this.#given.store ?? shared?.recordings
+  #storeOf(ctx: SessionContext): RecordingSink {
+    const store = this.#given.store ?? ctx.find(sharedStore)?.recordings
     if (store === undefined)
       throw misconfigured(
         'replay:record',
@@ -161,7 +162,7 @@ class RunRecorder {
   }
 
   /** Stores the recording. The run has ended, so a failure only goes to the logger. */
-  async #store(store: RecordingStore, ctx: SessionContext, turn: StoredTurn, recorder: TurnRecorder): Promise<void> {
+  async #store(store: RecordingSink, ctx: SessionContext, turn: StoredTurn, recorder: TurnRecorder): Promise<void> {
     const { sessionKey: key, logger } = ctx
     const { startedAt } = recorder
     try {

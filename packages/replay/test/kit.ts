@@ -1,6 +1,7 @@
 import { Agent, type AgentOptions, fromJson, type Usable } from '@allium/core'
+import type { Recording } from '@allium/store'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
-import { type RecordedTurn, type Recording, type RecordingStore, type RecordOptions, record } from '../src/index.ts'
+import { type RecordedTurn, type RecordingSink, type RecordOptions, record } from '../src/index.ts'
 
 /** Steps of a turn that calls the tool "work" once. */
 export const oneCall: ScriptedStep[] = [{ toolCalls: [{ name: 'work', callId: 'c1', args: { n: 1 } }] }, 'done']
@@ -15,7 +16,7 @@ export const work = {
 /** A store in memory. */
 export function memory(sealed = true) {
   const kept: Recording[] = []
-  const store: RecordingStore = {
+  const store: RecordingSink = {
     sealed,
     async add(recording) {
       kept.push(recording)
