@@ -4,6 +4,6 @@ import base from '../../scripts/build/tsup.base.ts'
 export default defineConfig({
   ...base,
   entry: ['src/index.ts', 'src/recordings.ts', 'src/sql.ts'],
-  // The package loads this entry of itself on demand.
-  external: ['@allium/store-postgres/recordings'],
+  // The package loads these entries of itself on demand.
+  external: ['@allium/store-postgres/recordings', '@allium/store-postgres/sql'],
 })

@@ -10,4 +10,3 @@ export type {
 } from '@allium/store-sql'
 export type { PostgresClient, PostgresPool } from './database/pool.ts'
 export { type PostgresOptions, type PostgresStore, postgres } from './postgres.ts'
-export { postgresSql } from './sql.ts'

@@ -2,6 +2,9 @@ import { checkOptions } from '@allium/core/internal'
 import { migration } from './schema/migration.ts'
 import { versions } from './schema/versions.ts'
 
+/** For `postgres()`, which loads it when the schema is created. @internal */
+export { migration }
+
 /**
  * Returns the SQL of `postgres()`'s schema, for applications that may not create tables.
  *

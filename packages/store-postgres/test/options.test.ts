@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type PostgresPool, postgres, postgresSql } from '../src/index.ts'
+import { type PostgresPool, postgres } from '../src/index.ts'
 import { versions } from '../src/schema/versions.ts'
+import { postgresSql } from '../src/sql.ts'
 
 const pool: PostgresPool = { connect: () => Promise.reject(new Error('Nothing is asked here.')) }
 

@@ -4,7 +4,7 @@ import type { StoredTurn } from '../ports/session-store.ts'
 import type { Snapshot } from '../state/snapshot.ts'
 import { entryOf } from '../turn/stored-turn.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
-import { aroundRun } from './around-run.ts'
+import type { aroundRun } from './around-run.ts'
 import type { LiveRun } from './live-run.ts'
 import type { SessionScope } from './scope/session-scope.ts'
 
@@ -12,9 +12,14 @@ import type { SessionScope } from './scope/session-scope.ts'
  * Restores the session to its state after a turn. In the store, this is an entry that truncates the history.
  *
  * @param run can be aborted until the session has changed
+ * @param around `aroundRun`. Imported here, it would be in programs without an agent: this file is loaded later, and bundlers share what it imports
  * @throws AlliumError `session.unknown_turn`, or the store's error; nothing has changed then
  */
-export async function rewind(scope: SessionScope, turnId: string, run: LiveRun, waits: AbortableWaits): Promise<void> {
+export async function rewind(
+  scope: SessionScope,
+  turnId: string,
+  { run, waits, around }: { run: LiveRun; waits: AbortableWaits; around: typeof aroundRun },
+): Promise<void> {
   let rollback: (() => void) | undefined
   const change = async () => {
     const snapshot = await waits.until(snapshotAt(scope, turnId))
@@ -24,7 +29,7 @@ export async function rewind(scope: SessionScope, turnId: string, run: LiveRun, 
     return entryOf(scope, 'rewound', from)
   }
   try {
-    scope.markStored(await aroundRun(scope, 'rewind', change, { waits }))
+    scope.markStored(await around(scope, 'rewind', change, { waits }))
   } catch (error) {
     rollback?.()
     throw error

@@ -12,6 +12,7 @@ import type { Decision } from '../tool/approval.ts'
 import type { CallTypes } from '../tool/call-record.ts'
 import { AcceptedRuns } from './accepted-runs.ts'
 import type { AgentRun } from './agent-run.ts'
+import { aroundRun } from './around-run.ts'
 import { Opening } from './opening.ts'
 import type { ForkSessionOptions, ResumeOptions, RunOptions } from './options.ts'
 import { SessionScope } from './scope/session-scope.ts'
@@ -163,7 +164,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     this.#runs.checkIdle('Await it before rewind().')
     await this.#runs.change(async (run, waits) => {
       const { rewind } = await waits.until(import('../later.ts'))
-      await rewind(this.#scope, to, run, waits)
+      await rewind(this.#scope, to, { run, waits, around: aroundRun })
     })
   }
 

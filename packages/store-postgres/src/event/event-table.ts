@@ -16,7 +16,7 @@ import { checkCombinedLength } from '../database/combined-length.ts'
 import { columnsOf, type Database, type Row } from '../database/database.ts'
 import { checkSessionKey } from '../database/keys.ts'
 import { writerSince } from '../lease/leases.ts'
-import { isRetained } from '../schema/events.ts'
+import { isRetained } from '../schema/retention.ts'
 
 /** Batches per read. */
 const pageSize = 64

@@ -1,8 +1,5 @@
 import { ofSession } from './matches.ts'
-
-/** Matches a run that is retained: by the time since its end, or since its last append if it never ended. */
-export const isRetained = (ttl: string) =>
-  `(r.ended_at is null and r.touched_at > {s}.now_ms() - 2592000000 or r.ended_at > {s}.now_ms() - ${ttl})`
+import { isRetained } from './retention.ts'
 
 /**
  * All lock the run's row while they check and write. An append is recognized by its request, also if it ends the run, so that it can be sent

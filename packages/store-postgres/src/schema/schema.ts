@@ -1,8 +1,6 @@
 import { AlliumError } from '@allium/core'
 import type { PostgresClient } from '../database/pool.ts'
-import { migration } from './migration.ts'
 import { quoted } from './schema-name.ts'
-import { versions } from './versions.ts'
 
 /** The maximum of `setTimeout`; the driver cannot disable its timeout. */
 const maxTimeout = 2 ** 31 - 1
@@ -13,17 +11,22 @@ const knownTables = ['schema_version', 'sessions', 'erasures']
 const noTimeouts = `set local statement_timeout = 0; set local lock_timeout = 0;
 set local idle_in_transaction_session_timeout = 0`
 
-/** The schema of a store, and its migration. */
+/** The version of the schema that this package creates. */
+const latest = 1
+
+/** The schema of a store, and its migration. Its SQL is loaded when it is needed: 100 KB, once in the life of a database. */
 export class Schema {
   readonly name: string
   readonly quoted: string
   readonly #migrates: boolean
-  readonly #steps: readonly string[]
+  readonly #steps: readonly string[] | undefined
+  readonly #latest: number
 
   /** @param steps the SQL that makes each version out of the one before @default those of this package */
-  constructor(name: string, migrate: 'auto' | 'check', steps = versions) {
+  constructor(name: string, migrate: 'auto' | 'check', steps?: readonly string[]) {
     this.name = name
     this.#steps = steps
+    this.#latest = steps?.length ?? latest
     this.quoted = quoted(name)
     this.#migrates = migrate === 'auto'
   }
@@ -31,7 +34,7 @@ export class Schema {
   /** @throws AlliumError `store.corrupt` when the schema is newer or unknown, or when it is older or missing and `migrate` is `check` */
   async prepare(client: PostgresClient): Promise<void> {
     const version = await this.#version(client)
-    if (version === this.#steps.length) return
+    if (version === this.#latest) return
     if (!this.#migrates) throw this.#olderSchema(version)
     await this.#migrate(client)
   }
@@ -41,13 +44,14 @@ export class Schema {
    * done. It has no timeout, because it copies large tables.
    */
   async #migrate(client: PostgresClient): Promise<void> {
+    const { migration } = await import('@allium/store-postgres/sql')
     await client.query('begin')
     try {
       await client.query(noTimeouts)
       const lock = 'select pg_advisory_xact_lock(hashtextextended($1, 0))'
       await client.query({ text: lock, query_timeout: maxTimeout }, [`allium ${this.name}`])
       const version = await this.#version(client)
-      if (version < this.#steps.length)
+      if (version < this.#latest)
         await client.query({ text: migration(this.name, version, this.#steps), query_timeout: maxTimeout })
       await client.query('commit')
     } catch (error) {
@@ -67,9 +71,9 @@ export class Schema {
     if (rows.length < knownTables.length)
       throw this.#unknown('has tables, but not those of this version of Allium. Use the application that created it')
     const version = Number((await client.query(`select version from ${this.quoted}.schema_version`)).rows[0]?.version)
-    if (version <= this.#steps.length) return version
+    if (version <= this.#latest) return version
     throw this.#unknown(
-      `has version ${version}, but this version of Allium supports at most ${this.#steps.length}. Use a newer version of Allium`,
+      `has version ${version}, but this version of Allium supports at most ${this.#latest}. Use a newer version of Allium`,
     )
   }
 
@@ -78,7 +82,7 @@ export class Schema {
   }
 
   #olderSchema(version: number): AlliumError {
-    const state = version === 0 ? 'does not exist' : `has version ${version}, but ${this.#steps.length} is needed`
+    const state = version === 0 ? 'does not exist' : `has version ${version}, but ${this.#latest} is needed`
     const from = version === 0 ? '' : `, from: ${version}`
     return new AlliumError(
       'store.corrupt',

@@ -1,7 +1,7 @@
 import { checkName, checkTimeRange, type UsageDay, type UsageQuery, usageDayFromRow } from '@allium/store-sql'
 import type { Database } from '../database/database.ts'
 import { tenantMatches } from '../database/keys.ts'
-import { totalColumns as columns, countedDays, isCounted } from '../schema/erasures.ts'
+import { totalColumns as columns, countedDays, isCounted } from '../schema/usage-columns.ts'
 
 /** Covers stored sessions, and the totals of erased ones, which exist only per whole day. */
 export async function postgresUsage(db: Database, query: UsageQuery): Promise<UsageDay[]> {

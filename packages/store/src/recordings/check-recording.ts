@@ -1,5 +1,7 @@
 import { AlliumError } from '@allium/core'
-import { checkStoreName, type Recording, type RecordingQuery, type RunKey } from '@allium/store'
+import type { RunKey } from '../event-log.ts'
+import type { Recording, RecordingQuery } from '../recording-store.ts'
+import { checkStoreName } from '../store-name.ts'
 
 /** The maximum size of the content of a recording, in UTF-8 bytes. */
 export const maxRecordingBytes = 1_000_000
