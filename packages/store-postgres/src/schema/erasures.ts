@@ -1,5 +1,5 @@
 import { tombstoneTtl } from '@allium/store-sql'
-import { countedDays, isCounted, totalColumns } from './usage-columns.ts'
+import { countedDays, isCounted, totalColumns, usageColumnNames } from './usage-columns.ts'
 
 const addedTotals = totalColumns.map((name) => `${name} = t.${name} + excluded.${name}`).join(', ')
 

@@ -1,6 +1,6 @@
 import { usageColumns } from '@allium/store-sql'
 
-const usageColumnNames = usageColumns.map((name) => name.toLowerCase())
+export const usageColumnNames = usageColumns.map((name) => name.toLowerCase())
 /** The columns of a day that are summed. */
 export const totalColumns = ['runs', 'estimated', ...usageColumnNames]
 
