@@ -1,2 +1,2 @@
-export { binOf, noCounts, type ScoreCounts } from './rollout/score-counts.ts'
+export { addScore, noCounts, type ScoreCounts } from './rollout/score-counts.ts'
 export { type RolloutCounts, type RolloutOptions, type RolloutVerdict, rolloutVerdict } from './rollout/verdict.ts'

@@ -12,21 +12,22 @@ export function noCounts(): number[] {
 }
 
 /**
- * Returns the bin of a score, 0 to 10. A score between two bins gets one of them at random, so that the mean stays the same.
+ * Counts one more user. A score between two tenths counts as one of them at random, so that the mean stays the same.
  *
  * @param score 0 to 1
  * @param random returns a number from 0 to below 1. @default `Math.random`
  * @throws AlliumError `layer.config` for a score outside of 0 to 1
  */
-export function binOf(score: number, random: () => number = Math.random): number {
+export function addScore(counts: number[], score: number, random: () => number = Math.random): void {
   if (!(score >= 0 && score <= 1))
     throw new AlliumError(
       'layer.config',
       `A score must be a number from 0 to 1, but ${describe(score)} was given. Divide it by the largest that it can be.`,
     )
   const place = score * (binCount - 1)
-  const bin = Math.floor(place)
-  return random() < place - bin ? bin + 1 : bin
+  const tenths = Math.floor(place)
+  const bin = random() < place - tenths ? tenths + 1 : tenths
+  counts[bin] = (counts[bin] ?? 0) + 1
 }
 
 /** @throws AlliumError `layer.config` */

@@ -12,19 +12,19 @@ export interface RolloutCounts {
 
 export interface RolloutOptions {
   /** How much worse the canary may be, as a difference of mean scores. From 0 to below 1. @default 0 */
-  margin?: number
+  maxDrop?: number
   /** How often a canary that is not worse may be stopped, however often one looks. @default 0.05 */
   alpha?: number
 }
 
 /**
- * - `stop`: the canary is worse than the baseline by more than the margin
- * - `good`: it is not worse by more than the margin
+ * - `stop`: the canary is worse than the baseline by more than `maxDrop`
+ * - `good`: it is not worse by more than `maxDrop`
  * - `continue`: neither is known yet
  */
 export type RolloutVerdict = 'stop' | 'good' | 'continue'
 
-const optionKeys: KeysOf<RolloutOptions> = { margin: true, alpha: true }
+const optionKeys: KeysOf<RolloutOptions> = { maxDrop: true, alpha: true }
 
 /**
  * Says whether a canary is worse than the baseline, from how many users had which score.
@@ -42,16 +42,16 @@ const optionKeys: KeysOf<RolloutOptions> = { margin: true, alpha: true }
  * @example
  * const canary = noCounts()
  * const baseline = noCounts()
- * for (const { isCanary, score } of users) (isCanary ? canary : baseline)[binOf(score)]++
- * if (rolloutVerdict({ canary, baseline }, { margin: 0.02 }) === 'stop') await turnOff()
+ * for (const { isCanary, score } of users) addScore(isCanary ? canary : baseline, score)
+ * if (rolloutVerdict({ canary, baseline }, { maxDrop: 0.02 }) === 'stop') await turnOff()
  */
 export function rolloutVerdict(counts: RolloutCounts, options: RolloutOptions = {}): RolloutVerdict {
   checkOptions(options, optionKeys, 'rolloutVerdict()', 'layer.config')
-  const { margin = 0, alpha = 0.05 } = options
-  check(margin, alpha)
+  const { maxDrop = 0, alpha = 0.05 } = options
+  check(maxDrop, alpha)
   checkCounts('canary', counts.canary)
   checkCounts('baseline', counts.baseline)
-  const { isWorse, isNotWorse } = testsOf(margin)
+  const { isWorse, isNotWorse } = testsOf(maxDrop)
   const needed = Math.log(1 / alpha)
   if (isWorse(counts, needed)) return 'stop'
   return isNotWorse(counts, needed) ? 'good' : 'continue'
@@ -60,28 +60,28 @@ export function rolloutVerdict(counts: RolloutCounts, options: RolloutOptions = 
 type Test = (counts: RolloutCounts, needed: number) => boolean
 const tests = new Map<number, { isWorse: Test; isNotWorse: Test }>()
 
-/** Kept for the last margins, because each has tables. */
-function testsOf(margin: number): { isWorse: Test; isNotWorse: Test } {
-  const known = tests.get(margin)
+/** Kept for the last values of `maxDrop`, because each has tables. */
+function testsOf(maxDrop: number): { isWorse: Test; isNotWorse: Test } {
+  const known = tests.get(maxDrop)
   if (known !== undefined) return known
   if (tests.size === 8) tests.delete(tests.keys().next().value as number)
-  const found = { isWorse: worse(margin), isNotWorse: notWorse(margin) }
-  tests.set(margin, found)
+  const found = { isWorse: worse(maxDrop), isNotWorse: notWorse(maxDrop) }
+  tests.set(maxDrop, found)
   return found
 }
 
-/** Rejects "canary >= baseline - margin". */
-function worse(margin: number): Test {
+/** Rejects "canary >= baseline - maxDrop". */
+function worse(maxDrop: number): Test {
   const baselineAbove = againstAtMost(0)
-  const canaryBelow = againstAtLeast(-margin)
+  const canaryBelow = againstAtLeast(-maxDrop)
   return ({ canary, baseline }, needed) =>
     holdsEverywhere(baseline, needed, (from, to) => baselineAbove(baseline, to) + canaryBelow(canary, from))
 }
 
-/** Rejects "canary <= baseline - margin". */
-function notWorse(margin: number): Test {
+/** Rejects "canary <= baseline - maxDrop". */
+function notWorse(maxDrop: number): Test {
   const baselineBelow = againstAtLeast(0)
-  const canaryAbove = againstAtMost(-margin)
+  const canaryAbove = againstAtMost(-maxDrop)
   return ({ canary, baseline }, needed) =>
     holdsEverywhere(baseline, needed, (from, to) => baselineBelow(baseline, from) + canaryAbove(canary, to))
 }
@@ -107,11 +107,11 @@ function holdsBetween(from: number, to: number, needed: number, least: Least): b
   return holdsBetween(from, middle, needed, least) && holdsBetween(middle, to, needed, least)
 }
 
-function check(margin: number, alpha: number): void {
-  if (!(margin >= 0 && margin < 1))
+function check(maxDrop: number, alpha: number): void {
+  if (!(maxDrop >= 0 && maxDrop < 1))
     throw new AlliumError(
       'layer.config',
-      `The margin of rolloutVerdict() must be a number from 0 to below 1, but ${describe(margin)} was given. 0.02 allows for two points.`,
+      `The maxDrop of rolloutVerdict() must be a number from 0 to below 1, but ${describe(maxDrop)} was given. 0.02 allows for two points.`,
     )
   if (!(alpha > 0 && alpha < 1))
     throw new AlliumError(

@@ -1,4 +1,4 @@
-import { binOf, noCounts, type RolloutCounts } from '../../src/rollout.ts'
+import { addScore, noCounts, type RolloutCounts } from '../../src/rollout.ts'
 
 export interface World {
   readonly users: number
@@ -20,8 +20,7 @@ export function stopsAfter(world: World, isStop: (counts: RolloutCounts) => bool
   for (let user = 1; user <= world.users; user++) {
     const arm = random() < world.share ? 'canary' : 'baseline'
     if (arm === 'canary') canaryUsers++
-    const bin = binOf(scoreOf(world.mean - (arm === 'canary' ? world.drop : 0), random), random)
-    counts[arm][bin] = (counts[arm][bin] as number) + 1
+    addScore(counts[arm], scoreOf(world.mean - (arm === 'canary' ? world.drop : 0), random), random)
     if (user % 5 === 0 && isStop(counts)) return canaryUsers
   }
   return undefined

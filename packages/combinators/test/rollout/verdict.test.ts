@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { binOf, noCounts, rolloutVerdict } from '../../src/rollout.ts'
+import { addScore, noCounts, rolloutVerdict } from '../../src/rollout.ts'
 
 /** Counts of `users`, of whom `good` percent had a score of 1 and the rest 0. */
 function arm(users: number, good: number): number[] {
@@ -20,11 +20,11 @@ describe('The verdict of a rollout', () => {
     expect(rolloutVerdict({ canary, baseline })).toBe(verdict)
   })
 
-  test('allows a canary to be worse by the margin', () => {
+  test('allows a canary to be worse by maxDrop', () => {
     const counts = { canary: arm(1000, 75), baseline: arm(1000, 80) }
-    const verdicts = [0, 0.02, 0.05, 0.15].map((margin) => rolloutVerdict(counts, { margin }))
+    const verdicts = [0, 0.02, 0.05, 0.15].map((maxDrop) => rolloutVerdict(counts, { maxDrop }))
     expect(verdicts).toEqual(['continue', 'continue', 'continue', 'good'])
-    expect(rolloutVerdict({ canary: arm(1000, 60), baseline: arm(1000, 80) }, { margin: 0.1 })).toBe('stop')
+    expect(rolloutVerdict({ canary: arm(1000, 60), baseline: arm(1000, 80) }, { maxDrop: 0.1 })).toBe('stop')
   })
 
   test('needs more users for a smaller alpha', () => {
@@ -45,21 +45,24 @@ describe('The verdict of a rollout', () => {
   test.each([
     [{ canary: [1, 2], baseline: noCounts() }, {}, 'counts of "canary" must be 11 whole numbers'],
     [{ canary: noCounts(), baseline: noCounts().fill(-1) }, {}, 'counts of "baseline"'],
-    [{ canary: noCounts(), baseline: noCounts() }, { margin: 2 }, 'margin of rolloutVerdict() must be'],
+    [{ canary: noCounts(), baseline: noCounts() }, { maxDrop: 2 }, 'maxDrop of rolloutVerdict() must be'],
     [{ canary: noCounts(), baseline: noCounts() }, { alpha: 0 }, 'alpha of rolloutVerdict() must be'],
   ])('is refused for invalid counts and options: %o %o', (counts, options, message) => {
     expect(() => rolloutVerdict(counts, options)).toThrow(message)
   })
 })
 
-describe('The bin of a score', () => {
-  test('is exact for tenths, and keeps the mean of the others', () => {
-    expect([0, 0.3, 0.7, 1].map((score) => binOf(score))).toEqual([0, 3, 7, 10])
-    const draws = Array.from({ length: 1000 }, (_, i) => binOf(0.25, () => i / 1000))
-    expect(draws.reduce((sum, bin) => sum + bin) / 1000).toBeCloseTo(2.5)
+describe('A score', () => {
+  test('counts as its tenth, or with the same mean as the two beside it', () => {
+    const counts = noCounts()
+    for (const score of [0, 0.3, 0.7, 1]) addScore(counts, score)
+    expect(counts).toEqual([1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1])
+    const between = noCounts()
+    for (let i = 0; i < 1000; i++) addScore(between, 0.25, () => i / 1000)
+    expect(between).toEqual([0, 0, 500, 500, 0, 0, 0, 0, 0, 0, 0])
   })
 
-  test.each([-0.1, 1.1, Number.NaN])('is refused for %d', (score) => {
-    expect(() => binOf(score)).toThrow('from 0 to 1')
+  test.each([-0.1, 1.1, Number.NaN])('is refused if it is %d', (score) => {
+    expect(() => addScore(noCounts(), score)).toThrow('from 0 to 1')
   })
 })
