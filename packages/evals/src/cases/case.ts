@@ -30,7 +30,7 @@ export interface NamedCase<E = unknown> extends EvalCase<E> {
 export const maxCases = 10_000
 
 /** Every key that a case may have. */
-export const caseKeys: KeysOf<EvalCase> = {
+const caseKeys: KeysOf<EvalCase> = {
   id: true,
   input: true,
   expected: true,

@@ -21,7 +21,7 @@ type World = (drop: number, trials: number, random: Random) => CaseMeans
  *
  * In `mixed`, `easy` and `graded`, the trials of a case are correlated: three in ten cases repeat their first trial.
  */
-export const worlds = {
+const worlds = {
   mixed: (drop, trials, random) => passOrFail(random() < 0.5 ? 0.9 : 0.5, drop / 0.7, trials, random),
   easy: (drop, trials, random) => passOrFail(0.95, drop / 0.95, trials, random),
   frozen: (drop, _trials, random) => passOrFail(random() < 0.5 ? 0.9 : 0.5, drop / 0.7, 1, random),
