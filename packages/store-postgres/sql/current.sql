@@ -429,7 +429,7 @@ CREATE INDEX recordings_by_agent ON recordings USING btree (agent, started_at, n
 
 CREATE INDEX recordings_by_expiry ON recordings USING btree (expires_at);
 
-CREATE INDEX recordings_by_tenant ON recordings USING btree (tenant, agent, started_at, n);
+CREATE INDEX recordings_by_tenant ON recordings USING btree (agent, tenant, started_at, n);
 
 CREATE INDEX runs_by_id ON runs USING btree ("left"(run, 64));
 

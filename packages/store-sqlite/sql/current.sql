@@ -464,7 +464,7 @@ CREATE INDEX recordings_by_agent on recordings (agent, started_at);
 
 CREATE INDEX recordings_by_expiry on recordings (expires_at);
 
-CREATE INDEX recordings_by_tenant on recordings (tenant, agent, started_at);
+CREATE INDEX recordings_by_tenant on recordings (agent, tenant, started_at);
 
 CREATE UNIQUE INDEX runs_by_key on runs (tenant, owner, session_agent, session, idempotency_key)
   where idempotency_key is not null;

@@ -14,8 +14,8 @@ const recording = (turnId: string, startedAt = 1): Recording => ({
 it.each<[string, Partial<RecordingQuery>]>([
   ['recordings_by_agent (agent=? AND started_at>? AND started_at<?)', { order: 'asc' }],
   ['recordings_by_agent (agent=? AND started_at>? AND started_at<?)', { order: 'desc' }],
-  ['recordings_by_tenant (tenant=? AND agent=? AND started_at>? AND started_at<?)', { order: 'asc', tenant: 'acme' }],
-  ['recordings_by_tenant (tenant=? AND agent=? AND started_at>? AND started_at<?)', { order: 'desc', tenant: 'acme' }],
+  ['recordings_by_tenant (agent=? AND tenant=? AND started_at>? AND started_at<?)', { order: 'asc', tenant: 'acme' }],
+  ['recordings_by_tenant (agent=? AND tenant=? AND started_at>? AND started_at<?)', { order: 'desc', tenant: 'acme' }],
 ])('reads a page of recordings in the order of %s', async (index, query) => {
   const [path, clock] = [fileIn(), manualClock()]
   const store = sqlite(path, { clock })

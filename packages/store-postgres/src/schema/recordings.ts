@@ -15,6 +15,6 @@ create table {s}.recordings (
   unique (tenant, owner, agent, session, turn_id)
 );
 create index recordings_by_agent on {s}.recordings (agent, started_at, n);
-create index recordings_by_tenant on {s}.recordings (tenant, agent, started_at, n);
+create index recordings_by_tenant on {s}.recordings (agent, tenant, started_at, n);
 create index recordings_by_expiry on {s}.recordings (expires_at);
 `

@@ -14,6 +14,6 @@ create table recordings (
   unique (tenant, owner, agent, session, turn_id)
 ) strict;
 create index recordings_by_agent on recordings (agent, started_at);
-create index recordings_by_tenant on recordings (tenant, agent, started_at);
+create index recordings_by_tenant on recordings (agent, tenant, started_at);
 create index recordings_by_expiry on recordings (expires_at);
 `
