@@ -17,18 +17,18 @@ const workloads = ['W1', 'W2', 'W3', 'W4']
 /** @type {Budget[]} */
 const own = [
   ...budgetsOf('plain', 'hand', measures, {
-    most: [1.9, 1.45, 2.2, 2.5, 1.85, 1.85, 1.5, 4, 1],
+    most: [1.65, 1.45, 1.85, 1.95, 1.4, 1.75, 1.5, 2.6, 1],
     target: [1.4, 1.3, 1.5, 1.5, 1.3, 1.4, 1.2, 2.5, 1],
   }),
   ...budgetsOf('layers', 'hand', measures, {
-    most: [2.5, 2.2, 3, 3, 2.4, 2.25, 1.7, 4.9, 1],
+    most: [1.9, 2.15, 2.3, 2.55, 1.75, 2.05, 1.7, 3.6, 1],
     target: [1.8, 1.7, 1.9, 1.9, 1.5, 1.5, 1.3, 3, 1],
   }),
   ...budgetsOf('durable', 'hand', measures.slice(0, -1), {
-    most: [5.9, 3.35, 5.65, 7.1, 6.7, 2.3, 2.4, 10.5],
+    most: [3.5, 3.1, 3.7, 5.3, 3.6, 2.15, 2.05, 6.5],
     target: [3, 2.4, 3, 3, 2.5, 1.6, 1.5, 5],
   }),
-  ...budgetsOf('durable', 'encrypted', workloads, { most: [1.95, 1.6, 1.75, 1.9], target: [1.8, 1.6, 1.75, 1.8] }),
+  ...budgetsOf('durable', 'encrypted', workloads, { most: [1.85, 1.6, 1.75, 1.8], target: [1.8, 1.6, 1.75, 1.8] }),
   ...budgetsOf('encrypted', 'layers', workloads, { most: [0.3, 0.2, 0.4, 0.6], target: [0.2, 0.2, 0.2, 0.2] }).map(
     (budget) => ({ ...budget, more: true }),
   ),

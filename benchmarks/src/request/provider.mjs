@@ -27,6 +27,9 @@ const server = createServer(async (request, response) => {
 
 // A client that reuses a connection at the moment in which the server closes it fails, unless it retries.
 server.keepAliveTimeout = 600_000
+// With these, a connection that is kept for minutes may be answered with 408.
+server.requestTimeout = 0
+server.headersTimeout = 0
 server.listen(0, '127.0.0.1', () => process.send(server.address().port))
 process.on('disconnect', () => process.exit())
 
