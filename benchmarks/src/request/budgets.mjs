@@ -36,9 +36,9 @@ const own = [
 
 /** @type {Budget[]} */
 const ofPages = [
-  ...budgetsOf('plain', 'hand', workloads.slice(0, 3), { most: [3.05, 3.05, 2.95], target: [1.7, 1.9, 1.9] }),
-  ...budgetsOf('layers', 'hand', workloads.slice(0, 3), { most: [3.7, 4.95, 4.2], target: [2.2, 2.6, 2.4] }),
-  ...budgetsOf('durable', 'hand', ['W1'], { most: [8.2], target: [3.6] }),
+  ...budgetsOf('plain', 'hand', workloads.slice(0, 3), { most: [2.45, 1.95, 2.35], target: [1.7, 1.9, 1.9] }),
+  ...budgetsOf('layers', 'hand', workloads.slice(0, 3), { most: [3, 2.6, 2.9], target: [2.2, 2.6, 2.4] }),
+  ...budgetsOf('durable', 'hand', ['W1'], { most: [3.8], target: [3.6] }),
 ]
 
 function budgetsOf(name, to, measures, { most, target }) {
