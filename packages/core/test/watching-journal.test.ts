@@ -1,17 +1,7 @@
 import { expect, it } from 'vitest'
-import { aroundRun } from '../src/context.ts'
-import { type AroundRun, delegate, type Emit, type Journal, type Middleware } from '../src/index.ts'
+import { delegate, type Emit, type Journal } from '../src/index.ts'
+import { around } from './around.ts'
 import { build, oneCall, tool } from './kit.ts'
-
-function around(wrapper: AroundRun): Middleware {
-  return {
-    name: 'watches',
-    session(ctx, next) {
-      aroundRun(ctx, wrapper)
-      return next()
-    },
-  }
-}
 
 /** A journal that notes the ids of the steps that run, and forwards all else. */
 function noting(journal: Journal, ids: string[]): Journal {

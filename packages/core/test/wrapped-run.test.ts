@@ -1,18 +1,9 @@
 import { expect, it } from 'vitest'
 import { manualClock } from '../../testing/src/index.ts'
-import { aroundRun, record } from '../src/context.ts'
-import { type AroundRun, delegate, type Middleware, type Snapshot } from '../src/index.ts'
+import { record } from '../src/context.ts'
+import { delegate, type Middleware, type Snapshot } from '../src/index.ts'
+import { around } from './around.ts'
 import { build, oneCall, tool } from './kit.ts'
-
-function around(wrapper: AroundRun): Middleware {
-  return {
-    name: 'watches',
-    session(ctx, next) {
-      aroundRun(ctx, wrapper)
-      return next()
-    },
-  }
-}
 
 it('a wrapper knows what was asked for, and the session as it was before', async () => {
   const before: Snapshot[] = []

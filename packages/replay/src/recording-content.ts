@@ -11,9 +11,9 @@ interface Content {
 export function contentOf(turn: RecordedTurn, maxBytes: number, scrub?: (text: string) => string): Content {
   const { notReplayable: reasons = [] } = turn
   const content = jsonOf(turn)
-  if (content === undefined) return stubOf(turn, [...reasons, 'a value is not plain data'], scrub)
+  if (content === undefined) return resultOnly(turn, [...reasons, 'a value is not plain data'], scrub)
   if (new TextEncoder().encode(content).length > maxBytes)
-    return stubOf(turn, [...reasons, 'larger than maxBytes'], scrub)
+    return resultOnly(turn, [...reasons, 'larger than maxBytes'], scrub)
   return { content: scrubbed(content, scrub), reasons }
 }
 
@@ -26,11 +26,11 @@ function jsonOf(turn: RecordedTurn): string | undefined {
 }
 
 /** The result and the reasons, without contents. */
-function stubOf(turn: RecordedTurn, reasons: readonly string[], scrub?: (text: string) => string): Content {
+function resultOnly(turn: RecordedTurn, reasons: readonly string[], scrub?: (text: string) => string): Content {
   const { format, agent, version, startedAt, endedAt, before, result } = turn
   const { status, usage, code } = result
   const left = { requests: [], steps: [], decisions: [], task: { options: {} }, notReplayable: reasons }
-  const stub = {
+  const rest = {
     format,
     agent,
     version,
@@ -40,7 +40,7 @@ function stubOf(turn: RecordedTurn, reasons: readonly string[], scrub?: (text: s
     ...left,
     result: { status, usage, code, answer: null },
   }
-  return { content: scrubbed(toJson(stub), scrub), reasons }
+  return { content: scrubbed(toJson(rest), scrub), reasons }
 }
 
 function scrubbed(content: string, scrub: ((text: string) => string) | undefined): string {

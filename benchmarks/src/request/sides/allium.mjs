@@ -5,7 +5,7 @@ import { weather } from './tool.mjs'
 /**
  * A server of Allium. `load` imports its packages: those of this checkout, or of an earlier one.
  *
- * @param {{ layers?: boolean, encrypted?: boolean, durable?: boolean, load?: (name: string) => Promise<any> }} side
+ * @param {{ layers?: boolean, encrypted?: boolean, durable?: boolean, load?: (name: string) => Promise<Record<string, Function>> }} side
  * @param {{ url: string, file: string, synchronous: 'full' | 'normal', ui: boolean }} place
  * @returns its port and a function that closes it
  */
