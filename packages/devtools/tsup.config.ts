@@ -4,5 +4,5 @@ import base from '../../scripts/build/tsup.base.ts'
 export default defineConfig({
   ...base,
   entry: ['src/index.ts', 'src/child/main.ts'],
-  dts: { entry: 'src/index.ts' },
+  dts: { ...base.dts, entry: 'src/index.ts' },
 })

@@ -5,7 +5,8 @@ export default defineConfig({
   entry: ['src/index.ts'],
   format: 'esm',
   target: 'es2022',
-  dts: true,
+  // Types come from the built packages: with their sources, each package would check all that it depends on again.
+  dts: { compilerOptions: { customConditions: [] } },
   sourcemap: true,
   clean: true,
   esbuildPlugins: [shakable],
