@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
 import { shakable } from './shakable.ts'
 
@@ -5,8 +6,8 @@ export default defineConfig({
   entry: ['src/index.ts'],
   format: 'esm',
   target: 'es2022',
-  // Types come from the built packages: with their sources, each package would check all that it depends on again.
-  dts: { compilerOptions: { customConditions: [] } },
+  // Types of other packages come from their builds: with the sources, each package would check all that it depends on again.
+  dts: { compilerOptions: { customConditions: [], paths: ownEntries() } },
   sourcemap: true,
   clean: true,
   esbuildPlugins: [shakable],
@@ -17,3 +18,12 @@ export default defineConfig({
   // Deno, workerd and some bundlers know Node's modules by this name alone.
   removeNodeProtocol: false,
 })
+
+/** The sources of this package's entries, because some load one another by name. */
+function ownEntries(): Record<string, string[]> {
+  const { name, exports = {} } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const sources = Object.entries<{ '@allium/source'?: string }>(exports).flatMap(
+    ([entry, { '@allium/source': source }]) => (source === undefined ? [] : [[name + entry.slice(1), [source]]]),
+  )
+  return Object.fromEntries(sources)
+}

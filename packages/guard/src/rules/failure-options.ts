@@ -11,7 +11,7 @@ export interface FailureOptions {
 }
 
 /** Their checks, which each factory spreads into its own. */
-export const failureOptions = {
+export const failureOptions: option.Declaration<FailureOptions> = {
   onError: option.oneOf('block', 'allow'),
   timeout: option.number({ above: 0 }),
   reply: option.text,
