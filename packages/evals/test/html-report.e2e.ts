@@ -59,10 +59,4 @@ test.each<[string, BrowserContextOptions]>([
   expect(requests).toEqual([])
   expect(messages).toEqual([])
   expect(await page.locator('main').evaluate((main) => getComputedStyle(main).maxWidth)).toBe('960px')
-  if (process.env.ALLIUM_SCREENSHOTS)
-    await page.screenshot({
-      path: `${process.env.ALLIUM_SCREENSHOTS}/${_}.png`,
-      clip: { x: 0, y: 0, width: options.viewport?.width ?? 0, height: 2200 },
-      fullPage: true,
-    })
 })

@@ -24,10 +24,12 @@ import { defineEval, score } from '@allium/evals'
 import { scriptedModel } from 'allium/testing'
 
 const number = (text: unknown) => Number(String(text).split(' ').at(-1))
-const model = scriptedModel(Array.from({ length: 2000 }, () => ({ messages }: any) =>
-  messages.at(-1).role === 'user' && number(messages.at(-1).content) <= ${lost}
+const model = scriptedModel(Array.from({ length: 2000 }, () => async ({ messages }: any) => {
+  await new Promise(setImmediate)
+  return messages.at(-1).role === 'user' && number(messages.at(-1).content) <= ${lost}
     ? { toolCalls: [{ name: 'refund', args: {} }] }
-    : 'Yes.'))
+    : 'Yes.'
+}))
 const refund = { name: 'refund', description: 'Refunds', jsonSchema: { type: 'object' }, execute: () => 'done' }
 const limit = defineMiddleware({ name: 'limit', tool: (ctx) => ctx.deny('Above the limit.') })
 

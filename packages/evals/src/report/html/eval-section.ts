@@ -10,6 +10,9 @@ import { html, type Markup } from './markup.ts'
 /** Characters of an evaluation's cases with their trials. The others are lines. */
 const room = 4_000_000
 
+/** How many cases against a gate are linked. The list of cases has all of them. */
+const shownLinks = 20
+
 /** @param anchor the id of its element, and the start of the ids of its cases */
 export function evalSection({ name, report, baseline }: ReportPart, anchor: string): Markup {
   const { agent, cases, trials, verdict, gates } = report
@@ -39,7 +42,7 @@ function gateItem(gate: GateReport, { report, baseline }: ReportPart, anchors: R
 ${intervalChart(gate)}
 <p>${reason}</p>
 ${invalid.map((one) => html`<p>${count(one.trials, 'trial')} without a score: ${one.reason}</p>`)}
-${against.length === 0 ? undefined : html`<details${verdict === 'fail' ? ' open' : ''}><summary>${count(against.length, 'case')} against it</summary><ul>${against.slice(0, 50).map((one) => againstItem(one, anchors))}</ul></details>`}
+${against.length === 0 ? undefined : html`<details${verdict === 'fail' ? ' open' : ''}><summary>${count(against.length, 'case')} against it</summary><ul>${against.slice(0, shownLinks).map((one) => againstItem(one, anchors))}</ul></details>`}
 </li>`
 }
 

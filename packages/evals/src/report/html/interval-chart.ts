@@ -15,7 +15,7 @@ export function intervalChart(gate: GateReport): Markup | undefined {
     Math.round((edge + ((value - low + margin) / (high - low + 2 * margin)) * (width - 2 * edge)) * 10) / 10
   const zone = 'min' in gate.gate ? [x(limit), width - edge] : [edge, x(limit)]
   const label = `${conditionOf(gate.gate)}: ${gateWords(gate).result}`
-  return html`<svg class="chart ${gate.verdict}" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${label}">
+  return html`<svg class="chart ${gate.verdict}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">
 <rect class="zone" x="${zone[0]}" y="6" width="${(zone[1] ?? 0) - (zone[0] ?? 0)}" height="36"/>
 <line class="axis" x1="${edge}" y1="24" x2="${width - edge}" y2="24"/>
 <line class="range" x1="${x(interval[0])}" y1="24" x2="${x(interval[1])}" y2="24"/>

@@ -22,11 +22,11 @@ h1, h2, h3, h4, p, li, dd, summary { overflow-wrap: anywhere }
 .verdict::before { content: ''; display: inline-block; width: .6em; height: .6em; margin-right: .4em; border-radius: 50%; background: currentColor }
 .plain { list-style: none; padding: 0 }
 .gate { margin: .75rem 0; padding: .75rem 1rem; border: 1px solid var(--line); border-left: 4px solid currentColor; border-radius: 6px; background: var(--card) }
-.gate > * { color: var(--text) }
+.gate > :not(.chart) { color: var(--text) }
 .gate h4 { margin: 0 }
 .gate .verdict.pass { color: var(--pass) } .gate .verdict.fail { color: var(--fail) }
 .gate .verdict.undecided { color: var(--undecided) } .gate .verdict.invalid { color: var(--invalid) }
-.chart { display: block; width: 100%; max-width: 30rem; height: 3rem; margin: .25rem 0 }
+.chart { display: block; width: 100%; max-width: 30rem; height: auto; margin: .25rem 0 }
 .chart .axis { stroke: var(--line); stroke-width: 2 }
 .chart .zone { fill: var(--pass); opacity: .15 }
 .chart .limit { stroke: var(--text); stroke-width: 2; stroke-dasharray: 4 3 }
@@ -45,4 +45,4 @@ summary:focus-visible, a:focus-visible { outline: 2px solid var(--link); outline
 `
 
 /** For the Content-Security-Policy of the page. */
-export const styleHash = 'sha256-ohxEdbwI4pDUWPoOPc/nA/kZOj/bXWwju0OTzirDIKs='
+export const styleHash = 'sha256-ukbaZwkFl9zh9V4qomWK1SEqMKXoNejnx9ZTYjWGTWw='
