@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 describe('a bundle', () => {
   const packages =
-    'combinators core evals guard hooks memory model observe providers shared/detect shared/json-schema shared/order shared/prices shared/resilience store tools'
+    'combinators core evals evals/report guard hooks memory model observe providers shared/detect shared/json-schema shared/order shared/prices shared/resilience store tools'
 
   it.each(packages.split(' '))('keeps nothing of %s that the program does not use', async (name) => {
     const [folder, file = 'index'] = name.split('/')
