@@ -10,6 +10,7 @@ import { summaryOf } from '../report/summary.ts'
 import { scoreRun } from '../scorers/score-run.ts'
 import { worstOf } from '../statistics/verdicts.ts'
 import type { EvalAgent, EvalRunOptions } from './agent.ts'
+import type { Answers } from './answers.ts'
 import { inPool } from './pool.ts'
 import type { EvalRun, Scorer } from './run.ts'
 import { runTrial, type TrialSetup } from './run-trial.ts'
@@ -34,6 +35,8 @@ export interface EvaluateOptions<E, Name extends string> extends EvalRunOptions 
   timeout?: number | undefined
   /** Limits of the whole evaluation, scorers included. Trials that would begin beyond one are invalid. @default none */
   budget?: { readonly calls?: number | undefined; readonly tokens?: number | undefined } | undefined
+  /** Recorded answers of models, from `openAnswers()`. @default the models are called */
+  answers?: Answers | undefined
   /** Aborts the evaluation. It then rejects with the reason. */
   signal?: AbortSignal | undefined
   /** Called after each trial. */
@@ -65,6 +68,7 @@ const known: KeysOf<EvaluateOptions<unknown, string>> = {
   output: true,
   timeout: true,
   budget: true,
+  answers: true,
   signal: true,
   onProgress: true,
   clock: true,
@@ -134,9 +138,9 @@ function check<E, Name extends string>(options: EvaluateOptions<E, Name>) {
   if (unknown !== undefined) throw invalid(`There is a calibration of "${unknown}", but no such scorer.`)
   if (baseline !== undefined) checkReport(baseline, 'The baseline')
   const { clock = systemClock, signal = new AbortController().signal } = options
-  const { model, settings, maxSteps, output } = options
+  const { model, settings, maxSteps, output, answers } = options
   const runOptions = { model, settings, maxSteps, output }
-  const setup: TrialSetup = { agent, runOptions, timeout, clock, signal }
+  const setup: TrialSetup = { agent, runOptions, timeout, clock, signal, answers }
   const list = gateList(
     gates,
     named.map(([name]) => name),
