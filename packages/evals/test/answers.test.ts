@@ -135,7 +135,7 @@ test('records sub-agents, and judges of the answer', async () => {
       name: 'ask',
       description: 'Asks the helper',
       jsonSchema: { type: 'object' },
-      execute: async (_, ctx) => (await delegate(helper, 'Where is it?', ctx)).text,
+      execute: async (_, ctx) => (await delegate(ctx, helper, 'Where is it?'))?.text,
     })
     return {
       agent: new Agent({ model: lead, tools: [ask] }),
