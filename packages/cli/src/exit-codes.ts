@@ -10,6 +10,10 @@ export const exitCodes = {
   blocked: 3,
   /** Tool calls wait for approval. */
   suspended: 4,
+  /** An evaluation has too few cases to decide a gate. */
+  undecided: 5,
+  /** A gate of an evaluation cannot be decided, because scores or the baseline are missing. */
+  invalid: 6,
   /** Ctrl-C. */
   aborted: 130,
 } as const

@@ -5,7 +5,6 @@ export { parseCases, readCases } from './cases/jsonl.ts'
 export type { Gate, GateReport } from './gates/gate.ts'
 // Reports
 export type { Calibration } from './report/calibration.ts'
-export { markdownReport } from './report/markdown-report.ts'
 export type {
   CaseReport,
   EvalCall,
@@ -16,10 +15,11 @@ export type {
   TrialReport,
 } from './report/report.ts'
 export { readReport, writeReport } from './report/report-file.ts'
-export { textReport } from './report/text-report.ts'
 // Evaluations
 export type { EvalAgent, EvalResult, EvalRunOptions } from './run/agent.ts'
-export { type EvalProgress, type EvaluateOptions, evaluate } from './run/evaluate.ts'
+export { type CheckedEval, defineEval } from './run/define-eval.ts'
+export { evaluate } from './run/evaluate.ts'
+export type { EvalDefinition, EvalProgress, EvaluateOptions } from './run/options.ts'
 export type { EvalRun, Score, Scorer } from './run/run.ts'
 export { type CalibrateOptions, calibrate, type LabelledAnswer } from './scorers/calibrate.ts'
 export * as score from './scorers/index.ts'

@@ -1,6 +1,7 @@
 import { Agent, defineMiddleware } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { evaluate, markdownReport, score, textReport } from '../src/index.ts'
+import { evaluate, score } from '../src/index.ts'
+import { markdownReport, textReport } from '../src/report.ts'
 import { alwaysModel } from './kit.ts'
 
 const pay = { name: 'pay', description: 'Pays', jsonSchema: { type: 'object' }, execute: () => 'paid' }
