@@ -1,8 +1,8 @@
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Agent, defineTool, type Model } from '@allium/core'
-import { delegate } from '@allium/core/context'
+import { Agent, defineTool, delegate, type Model } from '@allium/core'
+
 import { scriptedModel } from '@allium/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { type AnswersMode, openAnswers } from '../src/answers/index.ts'

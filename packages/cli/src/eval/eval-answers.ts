@@ -58,7 +58,8 @@ function linesOf(
   const lines = mode === 'replay' ? [`${used} answers from ${file}`] : []
   if (mode !== 'replay') lines.push(`${recorded} answers were recorded in ${file}${removed}. Commit it.`)
   if (missing > 0) lines.push(`${missing} model calls have no recorded answer. Record them: ${record}`)
-  if (mode === 'replay' && prune && stale > 0) lines.push(`${stale} recorded answers are not used. Remove them: ${record}`)
+  if (mode === 'replay' && prune && stale > 0)
+    lines.push(`${stale} recorded answers are not used. Remove them: ${record}`)
   if (tooLarge > 0) lines.push(`${tooLarge} answers have over a million characters, and were not recorded.`)
   return lines
 }

@@ -24,9 +24,7 @@ export interface CheckedEval<E, Name extends string> extends FileEval<E, Name> {
  * @example
  * export default defineEval({ agent, cases, scorers: { right: score.contains() }, gates: { right: { maxDrop: 0.1 } } })
  */
-export function defineEval<Name extends string, E = unknown>(
-  definition: FileEval<E, Name>,
-): CheckedEval<E, Name> {
+export function defineEval<Name extends string, E = unknown>(definition: FileEval<E, Name>): CheckedEval<E, Name> {
   checkOptions(definition, known, 'defineEval()', 'options.invalid', {
     baseline: 'The command "allium eval" reads it from NAME.baseline.json, next to the eval file.',
     'signal onProgress clock': 'It is an option of evaluate().',
