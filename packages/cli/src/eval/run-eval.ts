@@ -24,8 +24,7 @@ export async function runEval(
   args: EvalArguments,
   context: CommandContext,
 ): Promise<EvalOutcome> {
-  const { name } = one
-  const { scrub: _, ...definition } = one.definition
+  const { name, definition } = one
   const answers = await openEvalAnswers(one, args, context)
   const baseline = await baselineOf(one, evals)
   const abort = new AbortController()

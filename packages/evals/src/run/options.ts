@@ -1,5 +1,6 @@
 import { AlliumError, type Clock, systemClock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { Scrub } from '@allium/shared/recording'
 import { type EvalCase, nameCases } from '../cases/case.ts'
 import { type Gate, gateList } from '../gates/gate.ts'
 import type { Calibration } from '../report/calibration.ts'
@@ -29,6 +30,11 @@ export interface EvalDefinition<E, Name extends string> extends EvalRunOptions {
   timeout?: number | undefined
   /** Limits of the whole evaluation, scorers included. Trials that would begin beyond one are invalid. @default none */
   budget?: { readonly calls?: number | undefined; readonly tokens?: number | undefined } | undefined
+  /**
+   * Texts that `allium eval` removes from recorded answers, in addition to credentials; also values that differ between runs, such as a
+   * time. Outside of it, `openAnswers()` takes them. @default []
+   */
+  scrub?: Scrub | undefined
 }
 
 export interface EvaluateOptions<E, Name extends string> extends EvalDefinition<E, Name> {
@@ -67,6 +73,7 @@ export const definitionKeys: KeysOf<EvalDefinition<unknown, string>> = {
   output: true,
   timeout: true,
   budget: true,
+  scrub: true,
 }
 
 const known: KeysOf<EvaluateOptions<unknown, string>> = {
