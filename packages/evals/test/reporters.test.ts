@@ -1,61 +1,111 @@
-import { Agent, defineMiddleware } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { evaluate, score } from '../src/index.ts'
 import { markdownReport, textReport } from '../src/report.ts'
-import { alwaysModel } from './kit.ts'
-
-const pay = { name: 'pay', description: 'Pays', jsonSchema: { type: 'object' }, execute: () => 'paid' }
-const limit = defineMiddleware({ name: 'limit', tool: (ctx) => ctx.deny('Not today.') })
-
-/** Half of the cases are denied. The model's answers contain markup. */
-async function report() {
-  const model = alwaysModel(({ messages }) =>
-    String(messages[0]?.content).endsWith('1') && messages.length === 1
-      ? { toolCalls: [{ name: 'pay' }] }
-      : { text: 'See <b>@team</b> | ![x](http://example.test/x)\n\u001b[31m' },
-  )
-  return evaluate({
-    agent: new Agent({ name: 'desk', model, tools: [pay] }).use(limit),
-    cases: ['pay 1', 'pay 2'].map((input) => ({ id: input, input })),
-    trials: 1,
-    scorers: {
-      allowed: score.notDecided(),
-      text: ({ text }) => ({ score: 0, reason: text }),
-      tokens: score.tokens(),
-    },
-    gates: { allowed: { min: 0.9 }, text: { min: 0.5 } },
-  })
-}
+import { hostile, reportOf, worse } from './report-kit.ts'
 
 describe('textReport()', () => {
-  it('names the verdict, the gates, and the weakest cases with the layer that decided', async () => {
-    const lines = textReport(await report()).split('\n')
-    expect(lines[0]).toBe('desk: 2 cases, 1 trials each: undecided')
-    expect(lines[1]).toMatch(
-      /^undecided {2}allowed {2}mean > 0.9 {2}0.5 \(0.0\d+ to 0.97\d\) {2}With 2 cases, this gate/,
-    )
+  it('names the verdict, the gate with its interval, and the cases with the layer that decided', async () => {
+    const { report, baseline } = await worse()
+    const lines = textReport(report, { baseline }).split('\n')
+    expect(lines[0]).toBe('desk: 60 cases, 1 trial each, compared with a baseline: fail')
     expect(lines).toContainEqual(
-      expect.stringMatching(/^ {2}pay 1 {2}0 {2}Decisions: "limit" denied pay\. {2}"limit" denied/),
+      expect.stringMatching(/^fail {7}right {3}drop < 10 points {2}40 points \(26\.\d to 51\.\d\)$/),
     )
-    expect(lines).toContainEqual(expect.stringMatching(/^ +tokens +value 22\.5$/))
+    const at = lines.indexOf('right: drop < 10 points')
+    expect(lines.slice(at + 1, at + 4)).toEqual([
+      '  order 1  0, was 1',
+      '      It was refused. Yes.',
+      '      "limit" denied refund (new)',
+    ])
+    expect(lines).toContain('  and 14 more cases')
+  })
+
+  it('says which decisions of the baseline are missing', async () => {
+    const { report, baseline } = await worse()
+    const better = { ...baseline, gates: [{ ...report.gates[0], gate: { min: 0.99 }, verdict: 'fail' as const }] }
+    better.cases = better.cases.map((one) => ({
+      ...one,
+      trials: one.trials.map((trial) => ({ ...trial, scores: { right: { score: 0 } } })),
+    }))
+    expect(textReport(better as never, { baseline: report })).toContain('"limit" denied refund (no longer)')
+  })
+
+  it('says what an undecided gate needs', async () => {
+    const text = textReport(await reportOf({ cases: 10, gates: { right: { min: 0.9 } } }))
+    expect(text.replace(/\s+/g, ' ')).toContain(
+      'With 10 cases, this gate cannot pass, even if all of them succeed. It needs at least 29 cases.',
+    )
+  })
+
+  it('counts the reasons of trials without a score', async () => {
+    const text = textReport(await reportOf({ invalid: 30, gates: { right: { min: 0.5 } } }))
+    expect(text).toContain('  30 trials without a score: 503 busy')
+  })
+
+  it.each([40, 60, 100])('has no line that is wider than %d columns', async (width) => {
+    const { report, baseline } = await worse('返金 '.repeat(10))
+    const lines = textReport(report, { baseline, width }).split('\n')
+    expect(lines.filter((line) => columns(line) > width)).toEqual([])
+  })
+
+  it('has colors only if they are wanted', async () => {
+    const { report } = await worse()
+    expect(textReport(report)).not.toContain('\u001b')
+    expect(textReport(report, { color: true })).toContain('\u001b[31mfail\u001b[0m')
   })
 
   it('shows no control characters of an answer', async () => {
-    expect(textReport(await report())).not.toContain('\u001b')
+    const { report, baseline } = await worse(hostile)
+    expect(textReport(report, { baseline })).not.toMatch(/[^\P{C}\n]/u)
   })
 })
 
 describe('markdownReport()', () => {
-  it('has a row for each gate, and the weakest cases below', async () => {
-    const text = markdownReport(await report())
-    expect(text).toContain('### Evals of `desk`: undecided')
-    expect(text).toContain('| **undecided** | `allowed` | mean > 0.9 |')
-    expect(text).toContain(`| \`pay 1\` | 0 | Decisions&#58; &#34;limit&#34; denied pay. | \`"limit" denied pay\` |`)
+  it('names the case, the layer and the difference to the baseline', async () => {
+    const { report, baseline } = await worse()
+    const text = markdownReport(report, { baseline })
+    expect(text).toContain('### Evals of `desk`: fail')
+    expect(text).toContain('| **fail** | `right` | drop < 10 points | 40 points (')
+    expect(text).toContain('| `order 1` | 0 | 1 | It was refused. Yes. | `"limit" denied refund (new)` |')
   })
 
   it('shows markup of an answer as text', async () => {
-    const text = markdownReport(await report())
-    expect(text).not.toMatch(/@team|<b>|!\[/)
-    expect(text).toContain('See &#60;b&#62;&#64;team')
+    const { report, baseline } = await worse(hostile)
+    const text = markdownReport(report, { baseline })
+    expect(text).not.toMatch(/@team|<script|<img|\[x\]|[^\P{C}\n]/u)
+    expect(text).toContain('&#60;script&#62;')
+  })
+
+  it('fits into a comment of GitHub', async () => {
+    const { report, baseline } = await worse('<>'.repeat(500))
+    const parts = Array.from({ length: 12 }, (_, at) => ({ name: `${at}${'<'.repeat(200)}`, report, baseline }))
+    const text = markdownReport(parts)
+    expect(text.length).toBeLessThan(65_536)
+    expect(text).toMatch(/\d+ more parts did not fit/)
+  })
+
+  it('has several evaluations, each with its name', async () => {
+    const report = await reportOf()
+    const text = markdownReport([
+      { name: 'support', report },
+      { name: 'sales', report },
+    ])
+    expect(text.match(/^### .*/gm)).toEqual(['### Evals of `support`: invalid', '### Evals of `sales`: invalid'])
   })
 })
+
+describe('a report from a file', () => {
+  it.each([
+    ['without its gates', { gates: undefined }],
+    ['with a gate that is no gate', { gates: [{ scorer: 'right' }] }],
+    ['with a case that is no case', { cases: [{ id: 1 }] }],
+    ['without usage', { usage: {} }],
+    ['with a name that is no text', { agent: { name: ['x'] } }],
+  ])('is refused %s', async (_, wrong) => {
+    const report = { ...(await reportOf({ cases: 3 })), ...wrong } as never
+    expect(() => markdownReport(report)).toThrow('The report of markdownReport() is no report of evaluate()')
+  })
+})
+
+function columns(line: string): number {
+  return [...line].reduce((sum, character) => sum + (/[\u3000-\u9fff]/.test(character) ? 2 : 1), 0)
+}

@@ -37,7 +37,7 @@ export function findEvals(given: readonly string[], cwd: string): EvalFile[] {
 
 /** @param text a name, a file or a folder */
 function filesOf(text: string, own: readonly EvalFile[], cwd: string): EvalFile[] {
-  const named = own.find(({ name }) => name === text)
+  const named = own.find((one) => one.name === text)
   if (named !== undefined) return [named]
   const path = resolve(cwd, text)
   if (!existsSync(path)) {
@@ -49,7 +49,7 @@ function filesOf(text: string, own: readonly EvalFile[], cwd: string): EvalFile[
     if (inside.length === 0) throw new UsageError(`The folder ${path} has no file NAME.eval.ts.`)
     return inside
   }
-  const [, name] = pattern.exec(basename(path)) ?? []
+  const name = nameOf(path)
   if (name === undefined)
     throw new UsageError(
       `${path} is not an eval file. Name it NAME.eval.ts, because its results are stored as NAME.json.`,
@@ -62,7 +62,11 @@ function evalsIn(path: string): EvalFile[] {
   return readdirSync(path)
     .sort()
     .flatMap((file) => {
-      const [, name] = pattern.exec(file) ?? []
+      const name = nameOf(file)
       return name === undefined ? [] : [{ name, path: join(path, file) }]
     })
+}
+
+function nameOf(path: string): string | undefined {
+  return pattern.exec(basename(path))?.[1]
 }

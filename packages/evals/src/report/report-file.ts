@@ -1,5 +1,5 @@
 import { AlliumError } from '@allium/core'
-import { isRecord } from '@allium/core/internal'
+import { checkReport } from './check-report.ts'
 import { nodeFiles } from './node-files.ts'
 import type { EvalReport } from './report.ts'
 
@@ -29,25 +29,4 @@ export async function readReport(path: string): Promise<EvalReport> {
   }
   checkReport(report, `The file ${path}`)
   return report
-}
-
-/** @throws AlliumError `options.invalid` */
-export function checkReport(report: unknown, what: string): asserts report is EvalReport {
-  const { version, cases } = isRecord(report) ? report : {}
-  if (version === 1 && Array.isArray(cases) && cases.every(isCase)) return
-  const found = version === undefined || version === 1 ? 'no report of evaluate()' : `a report of version ${version}`
-  throw new AlliumError('options.invalid', `${what} is ${found}. Create a new one with evaluate() and writeReport().`)
-}
-
-function isCase(value: unknown): boolean {
-  if (!isRecord(value)) return false
-  const { id, digest, trials } = value
-  const isTrial = (trial: unknown) => isRecord(trial) && isRecord(trial.scores)
-  return (
-    typeof id === 'string' &&
-    typeof digest === 'string' &&
-    Array.isArray(trials) &&
-    trials.length > 0 &&
-    trials.every(isTrial)
-  )
 }

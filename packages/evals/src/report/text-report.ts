@@ -1,46 +1,112 @@
-import { gateWords, oneLine, plain, weakCases } from './gate-words.ts'
+import type { Verdict } from '../statistics/verdicts.ts'
+import { type ComparedCase, casesAgainst, invalidReasons } from './compared-cases.ts'
+import { checkReportOptions, type NamedReportOptions } from './options.ts'
 import type { EvalReport } from './report.ts'
+import { cut, padded, type Style, styler, widthOf, wrapped } from './terminal.ts'
+import { calibrations, count, gateWords, oneLine, otherScores, plain, titleOf, usageWords } from './words.ts'
+
+export interface TextReportOptions extends NamedReportOptions {
+  /** Columns of the terminal. @default 100 */
+  width?: number | undefined
+  /** Whether verdicts are colored. @default false */
+  color?: boolean | undefined
+}
+
+interface Paper {
+  readonly width: number
+  readonly style: ReturnType<typeof styler>
+}
 
 /**
- * Returns a report as a table for a terminal, without colors: the gates, the scorers without a gate, and the weakest cases of each
- * gate that did not pass, with the layers that decided in them.
+ * Returns a report as text for a terminal: the gates with their result and what they need, the scorers without a gate, and for each gate
+ * that did not pass the cases that count against it, with the layers that decided in them.
+ *
+ * @throws AlliumError `options.invalid`
  */
-export function textReport(report: EvalReport): string {
-  const { agent, cases, trials, verdict, gates, scorers } = report
-  const gated = new Set(gates.map(({ scorer }) => scorer))
-  const rows = gates.map(gateWords).map((one) => [one.verdict, one.scorer, one.gate, one.result, one.reason])
-  const others = Object.entries(scorers).filter(([name]) => !gated.has(name))
-  const means = others.map(([name, { score, value }]) => ['', name, '', numbersOf(score, value), ''])
-  const weak = gates
+export function textReport(report: EvalReport, options: TextReportOptions = {}): string {
+  checkReportOptions('textReport()', report, options, { name: true, width: true, color: true })
+  const { name, baseline, width = 100, color = false } = options
+  const paper = { width: Math.max(40, width), style: styler(color) }
+  const { verdict, gates } = report
+  const shown = verdict === undefined ? 'no gates' : verdictText(verdict, paper)
+  const causes = gates
     .filter((gate) => gate.verdict !== 'pass')
-    .flatMap(({ scorer }) => [`\nLowest scores of ${scorer}`, ...weakLines(report, scorer)])
+    .flatMap((gate) => {
+      const cases = casesAgainst(gate, report, baseline)
+      const invalid = invalidReasons(report, gate.scorer)
+      const { scorer, gate: condition } = gateWords(gate)
+      const lines = [...caseLines(cases, paper), ...invalid.slice(0, 3).flatMap((one) => invalidLine(one, paper))]
+      return lines.length === 0 ? [] : ['', paper.style('bold', `${oneLine(scorer)}: ${condition}`), ...lines]
+    })
   return [
-    `${agent.name}: ${cases.length} cases, ${trials} trials each${verdict === undefined ? '' : `: ${verdict}`}`,
-    ...table([...rows, ...means]),
-    ...weak,
+    ...wrapped(titleOf(report, name, baseline), paper.width - 12)
+      .join('\n')
+      .concat(`: ${shown}`)
+      .split('\n'),
+    '',
+    ...gateLines(report, paper),
+    ...causes,
+    '',
+    ...calibrations(report),
+    paper.style('dim', usageWords(report)),
     '',
   ].join('\n')
 }
 
-function weakLines(report: EvalReport, scorer: string): string[] {
-  const weak = weakCases(report, scorer)
-  if (weak.length === 0) return ['  none below 1']
-  return table(
-    weak.map(({ id, score, reason, decisions }) => [`  ${oneLine(id)}`, plain(score), reason, decisions.join(', ')]),
+/** The gates, and below each one its reason. */
+function gateLines(report: EvalReport, paper: Paper): string[] {
+  const gates = report.gates.map(gateWords)
+  const others = otherScores(report).map(({ name, result }) => ({ scorer: name, gate: '', result }))
+  const longest = Math.floor(paper.width / 3)
+  const columns = (['scorer', 'gate'] as const).map((column) =>
+    Math.max(0, ...[...gates, ...others].map((one) => widthOf(cut(oneLine(one[column]), longest)))),
   )
+  const line = (verdict: string, { scorer, gate, result }: { scorer: string; gate: string; result: string }) => {
+    const cells = [scorer, gate].map((cell, at) => padded(cut(oneLine(cell), longest), columns[at] ?? 0)).join('  ')
+    const fits = indent + widthOf(cells) + 2 + widthOf(result) <= paper.width
+    if (fits || result === '') return [`${verdict}${cells}  ${result}`.trimEnd()]
+    return [`${verdict}${cells}`.trimEnd(), ...indented(result, paper)]
+  }
+  return [
+    ...gates.flatMap((gate) => [
+      ...line(`${verdictText(gate.verdict, paper)}${' '.repeat(indent - gate.verdict.length)}`, gate),
+      ...(gate.verdict === 'pass' ? [] : indented(gate.reason, paper)),
+    ]),
+    ...others.flatMap((one) => line(' '.repeat(indent), one)),
+  ]
 }
 
-function numbersOf(score: number | undefined, value: number | undefined): string {
-  const parts = [score === undefined ? '' : plain(score), value === undefined ? '' : `value ${plain(value)}`]
-  return parts.filter((part) => part !== '').join(', ')
+/** The width of the longest verdict, and a gap. */
+const indent = 11
+
+function indented(text: string, { width }: Paper, by = indent): string[] {
+  return wrapped(text, width - by).map((line) => `${' '.repeat(by)}${line}`)
 }
 
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+const colors: Record<Verdict, Style> = { pass: 'green', fail: 'red', undecided: 'yellow', invalid: 'magenta' }
+
+function verdictText(verdict: Verdict, { style }: Paper): string {
+  return style(colors[verdict], verdict)
+}
+
+/** How many cases of a gate are shown. */
+const shownCases = 10
+
+function caseLines(cases: readonly ComparedCase[], paper: Paper): string[] {
+  const more = cases.length - shownCases
+  return [
+    ...cases.slice(0, shownCases).flatMap(({ id, now, before, reason, decisions }) => {
+      const score = `${plain(now ?? 0)}${before === undefined ? '' : `, was ${plain(before)}`}`
+      return [
+        `  ${cut(oneLine(id), paper.width - 16)}  ${score}`,
+        ...(reason === '' ? [] : indented(reason, paper, 6)),
+        ...decisions.flatMap((decision) => indented(decision, paper, 6)),
+      ]
+    }),
+    ...(more > 0 ? [`  and ${count(more, 'more case')}`] : []),
+  ]
+}
+
+function invalidLine({ reason, trials }: { reason: string; trials: number }, paper: Paper): string[] {
+  return indented(`${count(trials, 'trial')} without a score: ${reason}`, paper, 2)
 }
