@@ -26,5 +26,5 @@ async function run(options: Omit<SupportOptions, 'model'>): Promise<EvalReport> 
 }
 
 function print(report: EvalReport): void {
-  console.log(textReport(report))
+  console.log(textReport(report, { name: 'support', baseline }))
 }

@@ -27,7 +27,7 @@ async function evaluated(options: Omit<SupportOptions, 'model'> & { model?: Mode
   const mode = answersPath === committed('answers.jsonl') ? 'replay' : 'record'
   const answers = answersPath === undefined ? undefined : await openAnswers(answersPath, { mode })
   const report = await evaluate({ ...definition, baseline, answers })
-  return { report, summary: await answers?.save(), text: textReport(report) }
+  return { report, summary: await answers?.save(), text: textReport(report, { baseline }) }
 }
 
 describe('the evaluation of the support agent', { timeout: 60_000 }, () => {
@@ -48,9 +48,13 @@ describe('the evaluation of the support agent', { timeout: 60_000 }, () => {
   })
 
   it.each([
-    ['delivered', 'calls', /monitor-refund +0 +It called "find_order", "refund"\. +"guard:policy" denied refund/],
-    ['price', 'amount', /lamp-hundred +0 +It called refund with {"number":"1001","cents":10000}/],
-    ['lookUp', 'calls', /where-monitor +0 +It called no tool\./],
+    [
+      'delivered',
+      'calls',
+      /monitor-refund {2}0, was 1\n +It called "find_order", "refund"\.\n +"guard:policy" denied refund \(new\)/,
+    ],
+    ['price', 'amount', /lamp-hundred {2}0, was 1\n +It called refund with {"number":"1001","cents":10000}/],
+    ['lookUp', 'calls', /where-monitor {2}0, was 1\n +It called no tool\./],
   ] as const)('fails if the prompt loses the rule "%s", and names the case', async (without, gate, line) => {
     const { report, text } = await evaluated({ without })
     expect(report.verdict).toBe('fail')
@@ -64,7 +68,7 @@ describe('the evaluation of the support agent', { timeout: 60_000 }, () => {
       'amount',
       'guarded',
     ])
-    expect(text).toMatch(/sofa-stain +0 +Missing: "guard:policy" denied refund\. Decisions: none\./)
+    expect(text).toMatch(/sofa-stain {2}0, was 1\n +Missing: "guard:policy" denied refund\. Decisions: none\./)
   })
 
   it('cannot answer for a changed prompt from the recording: each such trial is invalid', async () => {

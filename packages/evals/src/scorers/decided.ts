@@ -36,9 +36,9 @@ function fits(one: EvalDecision, { reason, ...fields }: DecisionPattern): boolea
   return Object.entries(fields).every(([key, value]) => value === undefined || one[key as keyof EvalDecision] === value)
 }
 
-function expectedOf({ layer, decision = 'a decision', tool, reason }: DecisionPattern): string {
+function expectedOf({ layer, decision, tool, reason }: DecisionPattern): string {
   const because = reason === undefined ? '' : `, ${reason}`
-  return `${layer === undefined ? '' : `"${layer}" `}${decision}${tool ? ` ${tool}` : ''}${because}`
+  return `${layer === undefined ? '' : `"${layer}" `}${decision ?? 'a decision'}${tool ? ` ${tool}` : ''}${because}`
 }
 
 function told(decisions: readonly EvalDecision[]): string {
