@@ -3,5 +3,12 @@ import base from '../../scripts/build/tsup.base.ts'
 
 export default defineConfig({
   ...base,
-  entry: ['src/detect.ts', 'src/json-schema.ts', 'src/order.ts', 'src/prices.ts', 'src/resilience.ts'],
+  entry: [
+    'src/detect.ts',
+    'src/json-schema.ts',
+    'src/order.ts',
+    'src/prices.ts',
+    'src/recording.ts',
+    'src/resilience.ts',
+  ],
 })

@@ -31,8 +31,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }, 120_000)
 
-test('each template passes its types, lint and tests without a key', async () => {
-  for (const app of ['agent', 'saas']) await npm(['run', 'check'], join(folder, app), registry.env)
+test('each template passes its types, lint, tests and evaluation without a key', async () => {
+  for (const app of ['agent', 'saas'])
+    for (const script of ['check', 'eval']) await npm(['run', script], join(folder, app), registry.env)
   const pack = join(folder, 'pack')
   for (const script of ['lint', 'test', 'build', 'check:package']) await npm(['run', script], pack, registry.env)
 }, 200_000)

@@ -64,7 +64,10 @@ describe('scorers', () => {
       score: 0,
       reason: 'Decisions: "cap" denied refund.',
     })
-    expect(await scoreOf(score.decided(denied))).toEqual({ score: 0, reason: 'Decisions: none.' })
+    expect(await scoreOf(score.decided(denied))).toEqual({
+      score: 0,
+      reason: 'Missing: "cap" denied refund, /above 500/i. Decisions: none.',
+    })
   })
 
   it('check the answer by a schema', async () => {

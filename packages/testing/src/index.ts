@@ -1,4 +1,6 @@
 // Suites: the rules for every implementation of a port, and for every layer
+
+export type { RecordedError, Scrub } from '@allium/shared/recording'
 export type { ConformanceCase, TestFunctions } from './conformance/cases.ts'
 export type { ErasureParts } from './conformance/erasure/erasure-bench.ts'
 export {
@@ -91,9 +93,7 @@ export { type CassetteMode, type CassetteOptions, cassette, type Tape } from './
 export type { Cassette, CassetteEntry, CassetteRequest } from './recording/cassette-data.ts'
 export { loadCassette, saveCassette } from './recording/cassette-file.ts'
 export { type RecordingModel, type RecordModelOptions, recordModel } from './recording/record-model.ts'
-export type { RecordedError } from './recording/recorded-error.ts'
 export { type ReplayingModel, type ReplayModelOptions, replayModel } from './recording/replay-model.ts'
-export type { Scrub } from './recording/scrub.ts'
 export { type RunLayerOptions, runLayer } from './run-layer.ts'
 export { type RecordedRequest, type ScriptedModel, scriptedModel } from './scripted-model.ts'
 export type { ScriptedAnswer, ScriptedReply, ScriptedStep, ScriptedToolCall } from './step.ts'

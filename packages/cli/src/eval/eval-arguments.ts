@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { AnswersMode } from '@allium/evals/answers'
 import { messageOf } from 'allium'
 import { UsageError } from '../exit-codes.ts'
 
@@ -9,6 +10,8 @@ export interface EvalArguments {
   readonly plan: boolean
   readonly help: boolean
   readonly updateBaseline: boolean
+  /** Where answers of models come from. Undefined: in CI the recorded ones if there are any, else the models. */
+  readonly answers: AnswersMode | 'live' | undefined
   readonly allowUndecided: boolean
   readonly trials: number | undefined
   /** Selects cases by a part of their id, or by a tag. */
@@ -27,6 +30,10 @@ export const evalHelp = `Usage:
   --trials <number>    runs of each case, instead of the evaluation's own number
   --cases <text>       only the cases with this text in their id, or with this tag
   --update-baseline    stores the results in NAME.baseline.json next to the eval file, for later comparisons; commit that file
+  --record             stores the answers of the models in NAME.answers.jsonl next to the eval file; commit that file
+  --record-missing     the same, but only asks for answers that are not in the file
+  --replay             takes the answers from that file, and calls no model. In CI this is the default if the file exists
+  --live               calls the models, in CI too
   --allow-undecided    exit code 0 if no gate fails and there are too few cases for some of them
   --junit <file>       a report for CI, as JUnit XML
   --markdown <file>    a report for a pull request, as Markdown
@@ -45,6 +52,10 @@ const options = {
   plan: flag,
   help: { ...flag, short: 'h' },
   'update-baseline': flag,
+  record: flag,
+  'record-missing': flag,
+  replay: flag,
+  live: flag,
   'allow-undecided': flag,
   trials: text,
   cases: text,
@@ -68,10 +79,18 @@ export function evalArguments(argv: readonly string[]): EvalArguments {
   for (const [name, value] of Object.entries({ cases, junit, markdown, html }))
     if (value?.trim() === '') throw new UsageError(`--${name} is empty.`)
   return {
+    answers: answersOf(values),
     ...{ files: positionals, plan, help, json, updateBaseline, allowUndecided, cases },
     trials: trials === undefined ? undefined : numberOf(trials),
     reports: { junit, markdown, html },
   }
+}
+
+function answersOf(values: Readonly<Record<string, unknown>>): EvalArguments['answers'] {
+  const modes = { record: 'record', 'record-missing': 'missing', replay: 'replay', live: 'live' } as const
+  const given = (Object.keys(modes) as (keyof typeof modes)[]).filter((name) => values[name] === true)
+  if (given.length > 1) throw new UsageError(`--${given[0]} and --${given[1]} exclude each other. Use one of them.`)
+  return given[0] && modes[given[0]]
 }
 
 function numberOf(trials: string): number {

@@ -29,7 +29,7 @@ async function runAll(loaded: readonly LoadedEval[], evals: Evals, args: EvalArg
   const [outcomes, codes]: [EvalOutcome[], number[]] = [[], []]
   try {
     for (const one of loaded) {
-      const outcome = await runEval(one, evals, context)
+      const outcome = await runEval(one, evals, args, context)
       outcomes.push(outcome)
       printOutcome(outcome, args, context)
       codes.push(args.updateBaseline ? await updateBaseline(one, outcome, evals, context) : codeOf(outcome, args))

@@ -5,6 +5,8 @@ import type { EvalReport } from '@allium/evals'
 import { isAlliumError } from 'allium'
 import type { CommandContext } from '../command-context.ts'
 import { interrupted, UsageError } from '../exit-codes.ts'
+import { openEvalAnswers, saveEvalAnswers } from './eval-answers.ts'
+import type { EvalArguments } from './eval-arguments.ts'
 import type { Evals, LoadedEval } from './load-eval.ts'
 import { createProgress } from './progress.ts'
 
@@ -16,8 +18,14 @@ export interface EvalOutcome {
 }
 
 /** Runs an evaluation and stores its report. Ctrl-C rejects with `interrupted`, and leaves the earlier report. */
-export async function runEval(one: LoadedEval, evals: Evals, context: CommandContext): Promise<EvalOutcome> {
+export async function runEval(
+  one: LoadedEval,
+  evals: Evals,
+  args: EvalArguments,
+  context: CommandContext,
+): Promise<EvalOutcome> {
   const { name, definition } = one
+  const answers = await openEvalAnswers(one, args, context)
   const baseline = await baselineOf(one, evals)
   const abort = new AbortController()
   // A second Ctrl-C ends the process, even if a tool does not stop.
@@ -32,7 +40,9 @@ export async function runEval(one: LoadedEval, evals: Evals, context: CommandCon
   try {
     const { signal } = abort
     const onProgress = progress.update
-    const report = await evals.evaluate({ ...definition, baseline, signal, onProgress })
+    const report = await evals.evaluate({ ...definition, baseline, signal, onProgress, answers: answers?.opened })
+    progress.clear()
+    if (answers !== undefined) await saveEvalAnswers(answers, one, args, context)
     await store(one, report, evals, context)
     return { name, report, baseline }
   } finally {

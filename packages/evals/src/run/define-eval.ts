@@ -21,6 +21,7 @@ export function defineEval<Name extends string, E = unknown>(
   checkOptions(definition, definitionKeys, 'defineEval()', 'options.invalid', {
     baseline: 'The command "allium eval" reads it from NAME.baseline.json, next to the eval file.',
     'signal onProgress clock': 'It is an option of evaluate().',
+    answers: 'The command "allium eval" reads them from NAME.answers.jsonl, next to the eval file.',
   })
   checkedOptions(definition)
   return { ...definition, cases: nameCases(definition.cases) }

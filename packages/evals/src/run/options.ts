@@ -1,11 +1,13 @@
 import { AlliumError, type Clock, systemClock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { Scrub } from '@allium/shared/recording'
 import { type EvalCase, nameCases } from '../cases/case.ts'
 import { type Gate, gateList } from '../gates/gate.ts'
 import type { Calibration } from '../report/calibration.ts'
 import { checkReport } from '../report/check-report.ts'
 import type { EvalReport, TrialReport } from '../report/report.ts'
 import type { EvalAgent, EvalRunOptions } from './agent.ts'
+import type { Answers } from './answers.ts'
 import type { Scorer } from './run.ts'
 import type { TrialSetup } from './run-trial.ts'
 
@@ -28,11 +30,18 @@ export interface EvalDefinition<E, Name extends string> extends EvalRunOptions {
   timeout?: number | undefined
   /** Limits of the whole evaluation, scorers included. Trials that would begin beyond one are invalid. @default none */
   budget?: { readonly calls?: number | undefined; readonly tokens?: number | undefined } | undefined
+  /**
+   * Texts that `allium eval` removes from recorded answers, in addition to credentials; also values that differ between runs, such as a
+   * time. Outside of it, `openAnswers()` takes them. @default []
+   */
+  scrub?: Scrub | undefined
 }
 
 export interface EvaluateOptions<E, Name extends string> extends EvalDefinition<E, Name> {
   /** An earlier report of the same cases, from `evaluate()` or `readReport()`. @default none */
   baseline?: EvalReport | undefined
+  /** Recorded answers of models, from `openAnswers()`. @default the models are called */
+  answers?: Answers | undefined
   /** Aborts the evaluation. It then rejects with the reason. */
   signal?: AbortSignal | undefined
   /** Called after each trial. */
@@ -64,11 +73,13 @@ export const definitionKeys: KeysOf<EvalDefinition<unknown, string>> = {
   output: true,
   timeout: true,
   budget: true,
+  scrub: true,
 }
 
 const known: KeysOf<EvaluateOptions<unknown, string>> = {
   ...definitionKeys,
   baseline: true,
+  answers: true,
   signal: true,
   onProgress: true,
   clock: true,
@@ -94,9 +105,9 @@ export function checkedOptions<E, Name extends string>(options: EvaluateOptions<
   if (unknown !== undefined) throw invalid(`There is a calibration of "${unknown}", but no such scorer.`)
   if (baseline !== undefined) checkReport(baseline, 'The baseline')
   const { clock = systemClock, signal = new AbortController().signal } = options
-  const { model, settings, maxSteps, output } = options
+  const { model, settings, maxSteps, output, answers } = options
   const runOptions = { model, settings, maxSteps, output }
-  const setup: TrialSetup = { agent, runOptions, timeout, clock, signal }
+  const setup: TrialSetup = { agent, runOptions, timeout, clock, signal, answers }
   const list = gateList(
     gates,
     named.map(([name]) => name),

@@ -3,6 +3,7 @@ import { resultText } from '@allium/core/internal'
 import type { NamedCase } from '../cases/case.ts'
 import type { EvalCall, TrialReport } from '../report/report.ts'
 import type { EvalAgent, EvalResult, EvalRunOptions } from './agent.ts'
+import type { Answers } from './answers.ts'
 import type { EvalRun } from './run.ts'
 import { DecisionWatch } from './watch-decisions.ts'
 
@@ -13,29 +14,36 @@ export interface TrialSetup {
   readonly timeout: number
   readonly clock: Clock
   readonly signal: AbortSignal
+  readonly answers: Answers | undefined
 }
 
 /** Runs a case once, in a new session. Rejects only if `signal` was aborted. */
 export async function runTrial<E>(
-  { agent, runOptions, timeout, clock, signal }: TrialSetup,
+  { agent, runOptions, timeout, clock, signal, answers }: TrialSetup,
   one: NamedCase<E>,
   trial: number,
   baseline: EvalRun<E>['baseline'],
 ): Promise<EvalRun<E>> {
   const watched = new DecisionWatch()
+  const recorded = answers?.trial(one.id, trial)
+  const { use = [], ...journal } = recorded?.runOptions() ?? {}
   const limit = new AbortController()
   const cancel = clock.after(timeout, () => limit.abort(new Error(`No answer after ${timeout} ms.`)))
   const started = clock.monotonic()
   const options = {
     ...runOptions,
-    use: [watched.layer],
+    ...journal,
+    use: [watched.layer, ...use],
     signal: AbortSignal.any([signal, limit.signal]),
     session: sessionOf(one),
   }
   const ended = (result: EvalResult | undefined, rest: Pick<TrialReport, 'status' | 'reason' | 'text'>) => {
+    const [missing] = recorded?.missing ?? []
     const { output = null, messages = [], toolCalls = [], usage = noUsage() } = result ?? {}
     return {
       ...rest,
+      // A layer may have replaced the error by an answer, but the agent was not asked.
+      ...(missing !== undefined && { status: 'lost' as const, reason: missing }),
       case: one,
       expected: one.expected,
       trial,
@@ -46,6 +54,7 @@ export async function runTrial<E>(
       usage: { ...usage },
       steps: messages.filter(({ role }) => role === 'assistant').length,
       duration: Math.max(0, clock.monotonic() - started),
+      answers: recorded,
       baseline,
       signal,
     }

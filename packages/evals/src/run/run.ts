@@ -1,6 +1,7 @@
 import type { Message, Usage } from '@allium/core'
 import type { NamedCase } from '../cases/case.ts'
 import type { TrialReport } from '../report/report.ts'
+import type { TrialAnswers } from './answers.ts'
 
 /** One run of a case, for a scorer. */
 export interface EvalRun<E = unknown> extends Omit<TrialReport, 'scores'> {
@@ -13,6 +14,8 @@ export interface EvalRun<E = unknown> extends Omit<TrialReport, 'scores'> {
   readonly output: unknown
   /** What the turn added to the history. */
   readonly messages: readonly Message[]
+  /** The recorded answers of the trial. A scorer passes `answers.runOptions()` to runs of its own. */
+  readonly answers?: TrialAnswers | undefined
   /** The same trial of the baseline. */
   readonly baseline: Pick<TrialReport, 'text' | 'status'> | undefined
   /** Aborts when `evaluate()` is aborted. */

@@ -14,7 +14,9 @@ export interface DecisionPattern extends Partial<Pick<EvalDecision, 'layer' | 's
  */
 export function decided(pattern: DecisionPattern): Scorer {
   return ({ decisions }) =>
-    decisions.some((one) => fits(one, pattern)) ? { score: 1 } : { score: 0, reason: `Decisions: ${told(decisions)}.` }
+    decisions.some((one) => fits(one, pattern))
+      ? { score: 1 }
+      : { score: 0, reason: `Missing: ${expectedOf(pattern)}. Decisions: ${told(decisions)}.` }
 }
 
 /** Scores 1 if no layer decided as described. Without a pattern: if no layer denied, suspended or blocked anything. */
@@ -32,6 +34,11 @@ function fits(one: EvalDecision, { reason, ...fields }: DecisionPattern): boolea
   const { reason: given = '' } = one
   if (reason instanceof RegExp ? given.search(reason) === -1 : !given.includes(reason ?? '')) return false
   return Object.entries(fields).every(([key, value]) => value === undefined || one[key as keyof EvalDecision] === value)
+}
+
+function expectedOf({ layer, decision, tool, reason }: DecisionPattern): string {
+  const because = reason === undefined ? '' : `, ${reason}`
+  return `${layer === undefined ? '' : `"${layer}" `}${decision ?? 'a decision'}${tool ? ` ${tool}` : ''}${because}`
 }
 
 function told(decisions: readonly EvalDecision[]): string {

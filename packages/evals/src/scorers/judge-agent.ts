@@ -1,4 +1,5 @@
 import { Agent, type AgentOptions, type AnyMiddleware, type Clock, systemClock, type Usage } from '@allium/core'
+import type { EvalRun } from '../run/run.ts'
 
 /** Options of a model that scores answers. */
 export interface JudgeModelOptions extends Pick<AgentOptions, 'model' | 'resolveModel' | 'adaptModel' | 'settings'> {
@@ -21,7 +22,10 @@ export interface AnswerForm<T> {
 }
 
 /** Asks a question, and returns the answer with the tokens it used. @throws the error of the run, such as `output.invalid` */
-export type Ask<T> = (question: object, signal: AbortSignal) => Promise<{ answer: T; usage: Usage }>
+export type Ask<T> = (
+  question: object,
+  run: Pick<EvalRun, 'signal' | 'answers'>,
+) => Promise<{ answer: T; usage: Usage }>
 
 /** Creates a judge: an agent without tools and memory, whose answers fit a form. */
 export function judgeAgent<T extends object>(
@@ -40,12 +44,12 @@ export function judgeAgent<T extends object>(
   })
   agent.use(use)
   const output = { schema: schemaOf(form), jsonSchema: form.jsonSchema, name: form.name }
-  return async (question, signal) => {
+  return async (question, { signal, answers }) => {
     const limit = new AbortController()
     const cancel = clock.after(timeout, () => limit.abort(new Error(`The judge did not answer within ${timeout} ms.`)))
     try {
-      const run = agent.run(JSON.stringify(question), { output, signal: AbortSignal.any([signal, limit.signal]) })
-      const { output: answer, status, reason, usage } = await run
+      const options = { output, signal: AbortSignal.any([signal, limit.signal]), ...answers?.runOptions() }
+      const { output: answer, status, reason, usage } = await agent.run(JSON.stringify(question), options)
       if (answer === null) throw new Error(`The judge gave no answer: ${status}${reason ? `, ${reason}` : ''}.`)
       return { answer, usage }
     } catch (error) {

@@ -20,7 +20,7 @@ interface Grade {
 export function judge(options: JudgeModelOptions): Scorer {
   const ask = judgeAgent('judge', instructions, options, gradeForm)
   return async (run) => {
-    const { answer, usage } = await ask({ ...questionOf(run), answer: run.text }, run.signal)
+    const { answer, usage } = await ask({ ...questionOf(run), answer: run.text }, run)
     return { score: (answer.grade - 1) / 4, reason: answer.reason, usage }
   }
 }

@@ -19,7 +19,7 @@ interface Choice {
 export function pairwise(options: JudgeModelOptions): Scorer {
   const ask = judgeAgent('pairwise-judge', instructions, options, choiceForm)
   return async (run) => {
-    const { text, baseline, signal } = run
+    const { text, baseline } = run
     if (baseline === undefined || baseline.status === 'lost')
       throw new AlliumError(
         'options.invalid',
@@ -28,8 +28,8 @@ export function pairwise(options: JudgeModelOptions): Scorer {
     if (text === baseline.text) return { score: 0.5, reason: 'Both answers are the same.' }
     const question = questionOf(run)
     const [one, other] = await Promise.all([
-      ask({ ...question, first: baseline.text, second: text }, signal),
-      ask({ ...question, first: text, second: baseline.text }, signal),
+      ask({ ...question, first: baseline.text, second: text }, run),
+      ask({ ...question, first: text, second: baseline.text }, run),
     ])
     const points = pointsFor('second', one.answer) + pointsFor('first', other.answer)
     const usage = { ...one.usage }

@@ -17,8 +17,11 @@ export async function scoreRun<E>(
 async function scoreBy<E>(scorer: Scorer<E>, run: EvalRun<E>, usage: Usage): Promise<ScoreReport> {
   if (run.status === 'lost') return { invalid: `The run gave no answer: ${run.reason}` }
   if (run.status === 'failed') return { score: 0, reason: `The run failed: ${run.reason}` }
+  const missing = run.answers?.missing ?? []
+  const before = missing.length
   try {
-    return checked(await scorer(run), usage)
+    const score = checked(await scorer(run), usage)
+    return missing.length > before ? { invalid: String(missing[before]) } : score
   } catch (error) {
     run.signal.throwIfAborted()
     return { invalid: messageOf(error).slice(0, 500) }

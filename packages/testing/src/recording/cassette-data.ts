@@ -1,9 +1,9 @@
-import type { ModelChunk, ModelRequest } from '@allium/core'
-import type { RecordedError } from './recorded-error.ts'
+import type { ModelChunk } from '@allium/core'
+import type { RecordedError, RequestData } from '@allium/shared/recording'
 import { recordingError } from './recording-error.ts'
 
 /** The part of a request that is recorded and matched: not its signal or principal. */
-export type CassetteRequest = Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'settings' | 'responseFormat'>
+export type CassetteRequest = RequestData
 
 /** One call of the model. All of it is JSON: bytes are `{ $bytes }`, URLs are `{ $url }`. */
 export interface CassetteEntry {

@@ -1,10 +1,10 @@
 import type { Model } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { Scrub } from '@allium/shared/recording'
 import { loadCassette, saveCassette } from './cassette-file.ts'
 import { recordModel } from './record-model.ts'
 import { recordingError } from './recording-error.ts'
 import { replayModel } from './replay-model.ts'
-import type { Scrub } from './scrub.ts'
 
 /** Whether to call the model (`record`), answer from the file (`replay`), or use the file if it exists (`auto`). */
 export type CassetteMode = 'record' | 'replay' | 'auto'

@@ -1,11 +1,16 @@
 import type { Model, ModelChunk, ModelRequest } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
+import {
+  type CleanText,
+  cleanChunks,
+  cleaner,
+  cleanRequest,
+  recordError,
+  requestData,
+  type Scrub,
+  toJson,
+} from '@allium/shared/recording'
 import type { Cassette, CassetteEntry } from './cassette-data.ts'
-import { cleanRequest, requestData } from './clean-request.ts'
-import { recordError } from './recorded-error.ts'
-import { type CleanText, cleaner, type Scrub } from './scrub.ts'
-import { cleanChunks } from './scrub-chunks.ts'
-import { toJson } from './tagged-json.ts'
 
 export interface RecordModelOptions {
   /** The cassette to which the calls are appended. @default an empty one */

@@ -1,11 +1,8 @@
 import type { AlliumError, Model, ModelChunk, ModelRequest } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
+import { cleaner, cleanRequest, fromJson, requestData, reviveError, type Scrub } from '@allium/shared/recording'
 import { type Cassette, type CassetteEntry, checkCassette } from './cassette-data.ts'
-import { cleanRequest, requestData } from './clean-request.ts'
-import { reviveError } from './recorded-error.ts'
 import { noMatch, unusedTakes } from './replay-errors.ts'
-import { cleaner, type Scrub } from './scrub.ts'
-import { fromJson } from './tagged-json.ts'
 import { requestKey, takesOf } from './takes.ts'
 
 export interface ReplayModelOptions {

@@ -1,6 +1,5 @@
+import { type CleanText, cleanRequest } from '@allium/shared/recording'
 import type { Cassette, CassetteEntry, CassetteRequest } from './cassette-data.ts'
-import { cleanRequest } from './clean-request.ts'
-import type { CleanText } from './scrub.ts'
 
 /** A recorded call, its lookup key, and whether it was used. */
 export interface Take {

@@ -1,9 +1,8 @@
 import type { ModelChunk, ModelRequest } from '@allium/core'
+import { cleanChunks, cleaner } from '@allium/shared/recording'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { recordModel, replayModel, type Scrub, scriptedModel } from '../../src/index.ts'
-import { cleaner } from '../../src/recording/scrub.ts'
-import { cleanChunks } from '../../src/recording/scrub-chunks.ts'
 import { growth } from '../growth.ts'
 import { ask, call, request } from '../model-calls.ts'
 

@@ -1,5 +1,5 @@
+import { fromJson, mapTexts, toJson } from '@allium/shared/recording'
 import { describe, expect, it } from 'vitest'
-import { fromJson, mapTexts, toJson } from '../../src/recording/tagged-json.ts'
 
 class Point {
   constructor(readonly x: number) {}

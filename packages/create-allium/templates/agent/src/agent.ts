@@ -20,8 +20,8 @@ function isTimeZone(zone: string): boolean {
   }
 }
 
-/** The agent. Layers run from the first (outermost) to the last (innermost). */
-export function createAgent(model: Model | string) {
+/** The agent. Layers run from the first (outermost) to the last (innermost). `print` shows tool calls. */
+export function createAgent(model: Model | string, print: (line: string) => void = console.log) {
   return new Agent({
     model,
     instructions: 'You answer briefly. Look up times with the tool.',
@@ -32,7 +32,7 @@ export function createAgent(model: Model | string) {
     .use(observe.usage())
     .use('tool', async (ctx, next) => {
       const result = await next() // your own layer: this one prints each tool call
-      console.log(`[${ctx.tool.name} ${JSON.stringify(ctx.args)}: ${result.status}]`)
+      print(`[${ctx.tool.name} ${JSON.stringify(ctx.args)}: ${result.status}]`)
       return result
     })
 }

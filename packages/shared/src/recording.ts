@@ -1,0 +1,5 @@
+export { cleanRequest, type RequestData, requestData } from './recording/clean-request.ts'
+export { type RecordedError, recordError, reviveError } from './recording/recorded-error.ts'
+export { type CleanText, cleaner, type Scrub } from './recording/scrub.ts'
+export { cleanChunks } from './recording/scrub-chunks.ts'
+export { fromJson, mapTexts, toJson } from './recording/tagged-json.ts'
