@@ -5,7 +5,9 @@ import {
   type KeyValue,
   type Ledger,
   lateRecordings,
+  lateRollouts,
   type RecordingStore,
+  type RolloutStore,
   type RunOperations,
   type RunStore,
   type ScheduleStore,
@@ -93,6 +95,8 @@ export interface PostgresStore {
   readonly vault: Vault
   /** Recorded turns, for replays. */
   readonly recordings: RecordingStore
+  /** Counts of rollouts, for a canary with a verdict. */
+  readonly rollouts: RolloutStore
   /** The sink of `observe.audit`, with a chain for each tenant. */
   readonly audit: AuditStore
   /** Migrates or checks the schema now instead of with the first operation. */
@@ -146,6 +150,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
     recordings: lateRecordings(sealer.encrypts, async () =>
       (await import('@allium/store-postgres/recordings')).postgresRecordings(db, sealer),
     ),
+    rollouts: lateRollouts(async () => (await import('@allium/store-postgres/rollouts')).postgresRollouts(db)),
     audit: auditStore(postgresAudit(db), sealer),
     usage: (query) => postgresUsage(db, query),
     ready: () => db.ready(),

@@ -11,6 +11,7 @@ import {
 } from '@allium/testing'
 import { runOperationsConformance } from '@allium/testing/operations'
 import { recordingStoreConformance } from '@allium/testing/recordings'
+import { rolloutStoreConformance } from '@allium/testing/rollouts'
 import { afterAll, describe, it } from 'vitest'
 import { aes } from './aes.ts'
 import { storesAt } from './schemas.ts'
@@ -75,6 +76,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
     })
     recordingStoreConformance({
       name: `recordings${name}`,
+      makeStore: () => stores.empty(more),
+      reopen: (store) => stores.again(store),
+      lease,
+      sleep: (ms) => sleep(ms),
+      ...shared,
+    })
+    rolloutStoreConformance({
+      name: `rollouts${name}`,
       makeStore: () => stores.empty(more),
       reopen: (store) => stores.again(store),
       lease,

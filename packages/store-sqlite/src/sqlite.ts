@@ -5,7 +5,9 @@ import {
   type KeyValue,
   type Ledger,
   lateRecordings,
+  lateRollouts,
   type RecordingStore,
+  type RolloutStore,
   type RunOperations,
   type RunStore,
   type ScheduleStore,
@@ -89,6 +91,8 @@ export interface SqliteStore {
   readonly vault: Vault
   /** Recorded turns, for replays. */
   readonly recordings: RecordingStore
+  /** Counts of rollouts, for a canary with a verdict. */
+  readonly rollouts: RolloutStore
   /** The sink of `observe.audit`, with a chain for each tenant. */
   readonly audit: AuditStore
   close(): void
@@ -138,6 +142,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
     recordings: lateRecordings(sealer.encrypts, async () =>
       (await import('@allium/store-sqlite/recordings')).sqliteRecordings(parts),
     ),
+    rollouts: lateRollouts(async () => (await import('@allium/store-sqlite/rollouts')).sqliteRollouts(parts)),
     audit: auditStore(sqliteAudit(db, clock), sealer),
     usage: async (query) => sqliteUsage(db, erasures, query),
     close: () => db.close(),

@@ -15,6 +15,7 @@ import {
 } from '@allium/testing'
 import { runOperationsConformance } from '@allium/testing/operations'
 import { recordingStoreConformance } from '@allium/testing/recordings'
+import { rolloutStoreConformance } from '@allium/testing/rollouts'
 import { afterAll, describe, it } from 'vitest'
 import { aes } from '../../store-postgres/test/aes.ts'
 import { type SqliteStore, sqlite } from '../src/index.ts'
@@ -82,6 +83,15 @@ for (const [seal, encrypt] of [
 
   recordingStoreConformance({
     name: `sqlite().recordings${seal}`,
+    makeStore: ({ clock }) => fresh(clock),
+    reopen: (store) => again(store),
+    close,
+    describe,
+    it,
+  })
+
+  rolloutStoreConformance({
+    name: `sqlite().rollouts${seal}`,
     makeStore: ({ clock }) => fresh(clock),
     reopen: (store) => again(store),
     close,

@@ -127,6 +127,12 @@ begin
         `delete from {s}.${table} where ${olderRows(table)};\n  get diagnostics _more = row_count;\n  found_ := found_ + _more;`,
     )
     .join('\n  ')}
+  delete from {s}.rollout_turns where ctid = any (array(
+    select ctid from {s}.rollout_turns where tenant_digest = {s}.digest(to_json(array[_tenant])::text)
+    and (_owner is null or owner_digest = {s}.digest(to_json(array[_tenant, _owner])::text)) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
   update {s}.holds set names = null, run = null, tenant = null, owner = null where ${olderRows('holds')};
   get diagnostics _more = row_count;
   found_ := found_ + _more;

@@ -13,6 +13,7 @@ import { outbox } from './outbox.ts'
 import { queueClaims } from './queue-claims.ts'
 import { queues } from './queues.ts'
 import { recordings } from './recordings.ts'
+import { rollouts } from './rollouts.ts'
 import { runAdds } from './run-adds.ts'
 import { runLog } from './run-log.ts'
 import { runTables } from './run-tables.ts'
@@ -34,6 +35,7 @@ const parts = [
   values,
   recordings,
   erasures,
+  rollouts,
   leases,
   turns,
   moves,

@@ -55,6 +55,7 @@ export class Eraser {
       this.#deleteEvents,
       deleteOlder('vault', 'tenant, owner, agent, session, layer'),
       deleteOlder('recordings', 'n'),
+      this.#deleteRolloutTurns,
       this.#deleteRecords,
       deleteOlder('key_values', 'key'),
       this.#anonymizeHolds,
@@ -110,6 +111,18 @@ export class Eraser {
   #deleteRecords(step: Step): number {
     this.#updateOlder(step, 'delete from outbox_deliveries', 'outbox', 'seq')
     return this.#updateOlder(step, 'delete from outbox', 'outbox', 'seq')
+  }
+
+  /** Their tenants and owners are digests. */
+  #deleteRolloutTurns({ values, token }: Step): number {
+    const digests = values.map((_, i) => this.#erasures.digest(JSON.stringify(values.slice(0, i + 1))))
+    const condition = ['tenant = ?', 'owner = ?'].slice(0, digests.length).join(' and ')
+    return this.#updateOlder(
+      { condition, values: digests, token, lastRun: 0 },
+      'delete from rollout_turns',
+      'rollout_turns',
+      'n',
+    )
   }
 
   /** Holds stay and can be settled by their digests. Only unsettled holds of runs have an owner. */

@@ -1,8 +1,10 @@
 import { type Clock, systemClock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { MemoryRecordings } from '@allium/store/recordings'
-import { lateRecordings } from '../late-recordings.ts'
+import type { MemoryRollouts } from '@allium/store/rollouts'
+import { lateRecordings, lateRollouts } from '../late-stores.ts'
 import type { RecordingStore } from '../recording-store.ts'
+import type { RolloutStore } from '../rollout-store.ts'
 import type { SessionStore } from '../session-store.ts'
 import { checkOwner } from '../store-name.ts'
 import { MemoryOutbox, type OutboxOptions } from './memory-outbox.ts'
@@ -18,8 +20,8 @@ const optionKeys: KeysOf<MemoryStoreOptions> = { clock: true, consumers: true, r
 /** The key under which `allium dev` gives its own store, so that sessions survive a reload of the agent. */
 const standIn = Symbol.for('allium:memory-store')
 
-/** Sessions, and the recordings that are erased with them. */
-type MemoryStore = SessionStore & { readonly recordings: RecordingStore }
+/** Sessions, and what is erased with them. */
+type MemoryStore = SessionStore & { readonly recordings: RecordingStore; readonly rollouts: RolloutStore }
 
 /** Stores copies of sessions in this process. For tests, and for data that need not outlive the process. */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
@@ -31,6 +33,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const sessions = new MemorySessions(clock, outbox)
   let loading: Promise<MemoryRecordings> | undefined
   const recordings = () => (loading ??= loadRecordings(clock))
+  let loadingRollouts: Promise<MemoryRollouts> | undefined
+  const rollouts = () => (loadingRollouts ??= loadRollouts(clock))
   return {
     load: async (key, { version } = {}) => sessions.find(key)?.loaded(version),
     head: async (key, { turnId } = {}) => sessions.find(key)?.head(turnId),
@@ -63,7 +67,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       const at = clock.now()
       const erased = sessions.erase(scope)
       outbox.erase(scope)
-      ;(await recordings()).erase(scope, at)
+      for (const part of await Promise.all([recordings(), rollouts()])) part.erase(scope, at)
       return countStored(erased)
     },
     async expire({ olderThan }) {
@@ -74,12 +78,18 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     },
     outbox,
     recordings: lateRecordings(false, recordings),
+    rollouts: lateRollouts(rollouts),
   }
 }
 
 async function loadRecordings(clock: Clock): Promise<MemoryRecordings> {
   const entry = await import('@allium/store/recordings')
   return new entry.MemoryRecordings(clock)
+}
+
+async function loadRollouts(clock: Clock): Promise<MemoryRollouts> {
+  const entry = await import('@allium/store/rollouts')
+  return new entry.MemoryRollouts(clock)
 }
 
 /** Returns how many sessions had content. */
