@@ -93,3 +93,19 @@ export interface RolloutStore {
   /** Returns all rollouts by name, at most 1,000. */
   list(): Promise<RolloutState[]>
 }
+
+/** A rollout got a verdict: its canary was stopped, or is good. The process that decided reports it, once per round. */
+export interface RolloutDecided {
+  type: 'rollout:decided'
+  rollout: string
+  round: number
+  verdict: 'stop' | 'good'
+  canary: RolloutArm
+  baseline: RolloutArm
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'rollout:decided': RolloutDecided
+  }
+}

@@ -94,7 +94,7 @@ export const countCases: RolloutCases = {
       await checkRejects(rollouts.begin(turnOf(name)), 'store.key', 'begin() of such a turn')
       await checkRejects(rollouts.score(tone, runOf('a', { owner: name }), 1), 'store.key', 'score() of such an owner')
     }
-    const wrong: Partial<Record<keyof RolloutTurn, number>>[] = [
+    const wrong: Partial<RolloutTurn>[] = [
       ...[{ turns: 0 }, { turns: 1.5 }, { turns: 101 }, { windowMs: 0 }, { windowMs: Number.NaN }],
       ...[{ maxDrop: 1 }, { maxDrop: -0.1 }, { alpha: 0 }, { alpha: 1 }],
     ]

@@ -58,7 +58,8 @@ export async function look({ rollouts }: RolloutStoreParts, rollout = tone) {
 }
 
 /** Returns the number of users with each score that somebody has, and the other counts if they are not zero. */
-export function countsOf({ scores, usersWithoutScore, turns, turnsWithoutScore }: RolloutArm) {
+export function countsOf(arm: RolloutArm): Readonly<Record<string, number>> {
+  const { scores, usersWithoutScore, turns, turnsWithoutScore } = arm
   const users = Object.fromEntries(scores.flatMap((count, tenth) => (count === 0 ? [] : [[`${tenth}/10`, count]])))
   return { ...users, usersWithoutScore, turns, turnsWithoutScore }
 }
