@@ -21,7 +21,7 @@ export function stopsAfter(world: World, isStop: (counts: RolloutCounts) => bool
     const arm = random() < world.share ? 'canary' : 'baseline'
     if (arm === 'canary') canaryUsers++
     addScore(counts[arm], scoreOf(world.mean - (arm === 'canary' ? world.drop : 0), random), random)
-    if (user % 5 === 0 && isStop(counts)) return canaryUsers
+    if (isStop(counts)) return canaryUsers
   }
   return undefined
 }
