@@ -93,3 +93,12 @@ export interface FeedbackStore {
     readonly since?: number | undefined
   }): Promise<FeedbackSummary[]>
 }
+
+/** Feedback was stored or removed. */
+export interface FeedbackEvent extends FeedbackKey {
+  readonly type: 'feedback:stored' | 'feedback:removed'
+  /** The feedback that was stored; undefined if it was removed. */
+  readonly feedback?: Feedback | undefined
+  /** The feedback that this person gave before on the same run. */
+  readonly previous?: Feedback | undefined
+}

@@ -75,9 +75,13 @@ function checkScore(name: string, score: number): void {
 function checkComment(comment: string): void {
   if (typeof comment !== 'string' || !isWellFormed(comment))
     throw invalid('The comment of a feedback is not a well-formed text. Pass a string without lone surrogates.')
-  const bytes = new TextEncoder().encode(comment).length
-  if (bytes > maxCommentBytes)
-    throw invalid(`The comment of a feedback has ${bytes} bytes, more than ${maxCommentBytes}. Shorten it.`)
+  if (!isComment(comment))
+    throw invalid(`The comment of a feedback has more than ${maxCommentBytes} UTF-8 bytes. Shorten it.`)
+}
+
+/** Whether a text can be the comment of a feedback. */
+export function isComment(text: string): boolean {
+  return isWellFormed(text) && new TextEncoder().encode(text).length <= maxCommentBytes
 }
 
 function checkTags(tags: readonly string[]): void {

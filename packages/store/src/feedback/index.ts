@@ -4,6 +4,7 @@ export {
   checkFeedbackQuery,
   checkRuns,
   checkSummaryOptions,
+  isComment,
   maxCommentBytes,
   maxTagLength,
   maxTags,
