@@ -2,8 +2,10 @@ import { AlliumError, type Clock } from '@allium/core'
 import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
 import {
   type EventLog,
+  type FeedbackStore,
   type KeyValue,
   type Ledger,
+  lateFeedback,
   lateRecordings,
   lateRollouts,
   type RecordingStore,
@@ -93,6 +95,8 @@ export interface SqliteStore {
   readonly recordings: RecordingStore
   /** Counts of rollouts, for a canary with a verdict. */
   readonly rollouts: RolloutStore
+  /** The feedback of people on runs. */
+  readonly feedback: FeedbackStore
   /** The sink of `observe.audit`, with a chain for each tenant. */
   readonly audit: AuditStore
   close(): void
@@ -142,7 +146,12 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
     recordings: lateRecordings(sealer.encrypts, async () =>
       (await import('@allium/store-sqlite/recordings')).sqliteRecordings(parts),
     ),
-    rollouts: lateRollouts(async () => (await import('@allium/store-sqlite/rollouts')).sqliteRollouts(parts)),
+    rollouts: lateRollouts(undefined, async () =>
+      (await import('@allium/store-sqlite/rollouts')).sqliteRollouts(parts),
+    ),
+    feedback: lateFeedback(sealer.encrypts, async () =>
+      (await import('@allium/store-sqlite/feedback')).sqliteFeedback(parts),
+    ),
     audit: auditStore(sqliteAudit(db, clock), sealer),
     usage: async (query) => sqliteUsage(db, erasures, query),
     close: () => db.close(),

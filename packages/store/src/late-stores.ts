@@ -1,20 +1,24 @@
+import type { FeedbackStore } from './feedback-store.ts'
 import type { RecordingStore } from './recording-store.ts'
 import type { RolloutStore } from './rollout-store.ts'
 
-/** Returns a store whose code is loaded when it is first used, because most agents record no turns. */
-export function lateRecordings(sealed: boolean, load: () => Promise<RecordingStore>): RecordingStore {
-  return { sealed, ...late(load, ['add', 'get', 'list', 'sizes', 'prune']) }
+/** Returns recordings whose code is loaded when they are first used, because most agents record no turns. */
+export const lateRecordings = lateStore<RecordingStore>('add get list sizes prune')
+
+/** The same for feedback. */
+export const lateFeedback = lateStore<FeedbackStore>('put get delete list ofRuns summary')
+
+/** The same for rollouts, which hold nothing to seal. */
+export const lateRollouts = lateStore<RolloutStore>('begin score look decide restart list')
+
+function lateStore<S extends object>(methods: string) {
+  return (sealed: S extends { readonly sealed: boolean } ? boolean : undefined, load: () => Promise<S>): S => {
+    const entries = methods.split(' ').map((name) => {
+      const method = async (...args: unknown[]) => ((await load()) as unknown as Methods)[name]?.(...args)
+      return [name, method]
+    })
+    return { sealed, ...Object.fromEntries(entries) } as unknown as S
+  }
 }
 
-/** Returns a store whose code is loaded when it is first used, because most agents roll nothing out. */
-export function lateRollouts(load: () => Promise<RolloutStore>): RolloutStore {
-  return late(load, ['begin', 'score', 'look', 'decide', 'restart', 'list'])
-}
-
-function late<T extends object, K extends keyof T>(load: () => Promise<T>, names: readonly K[]): Pick<T, K> {
-  const functionOf =
-    (name: K) =>
-    async (...args: unknown[]) =>
-      ((await load()) as Record<K, (...args: unknown[]) => unknown>)[name](...args)
-  return Object.fromEntries(names.map((name) => [name, functionOf(name)])) as Pick<T, K>
-}
+type Methods = Readonly<Record<string, (...args: unknown[]) => unknown>>

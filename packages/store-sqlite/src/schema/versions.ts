@@ -1,6 +1,7 @@
 import { blobs } from './blobs.ts'
 import { erasures } from './erasures.ts'
 import { events } from './events.ts'
+import { feedback } from './feedback.ts'
 import { ledger } from './ledger.ts'
 import { outbox } from './outbox.ts'
 import { queues } from './queues.ts'
@@ -24,6 +25,7 @@ const base = [
   blobs,
   recordings,
   rollouts,
+  feedback,
 ].join('')
 
 /**

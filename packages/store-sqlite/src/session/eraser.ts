@@ -56,6 +56,8 @@ export class Eraser {
       deleteOlder('vault', 'tenant, owner, agent, session, layer'),
       deleteOlder('recordings', 'n'),
       this.#deleteRolloutTurns,
+      deleteOlder('feedback', 'n'),
+      (of: Step) => deleteOlder('feedback', 'n')({ ...of, condition: of.condition.replace('owner', 'author') }),
       this.#deleteRecords,
       deleteOlder('key_values', 'key'),
       this.#anonymizeHolds,

@@ -89,8 +89,13 @@ export class MemoryRollouts implements RolloutStore {
     return names.map((name) => stateOf(name, this.#rounds.get(name) as Round))
   }
 
+  /** A user outlives a session. */
+  forget(): void {}
+  move(): void {}
+
   /** Deletes what is stored of an owner or a tenant, and rejects turns of runs that began by then. */
-  erase(erased: Erasure, at: number): void {
+  erase(erased: Erasure & { readonly sessionId?: string }, at: number): void {
+    if (erased.sessionId !== undefined) return
     this.#erasures.add(erased, at)
     for (const { windows, users } of this.#rounds.values())
       for (const [user, window] of windows) {
