@@ -9,11 +9,12 @@ export default defineConfig({
     'event-log/index',
     'feedback/index',
     'journal',
+    'memory-parts',
     'recordings/index',
     'rollouts/index',
   ].map((name) => `src/${name}.ts`),
   // Every import of the package would load a second file.
   splitting: false,
   // The other entries import the main one by its name, and it loads recordings and feedback on demand.
-  external: ['@allium/store', '@allium/store/feedback', '@allium/store/recordings', '@allium/store/rollouts'],
+  external: ['@allium/store', '@allium/store/memory-parts'],
 })

@@ -84,14 +84,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 }
 
 async function loadParts(clock: Clock) {
-  const recordings = await import('@allium/store/recordings')
-  const feedback = await import('@allium/store/feedback')
-  const rollouts = await import('@allium/store/rollouts')
-  return [
-    new recordings.MemoryRecordings(clock),
-    new feedback.MemoryFeedback(),
-    new rollouts.MemoryRollouts(clock),
-  ] as const
+  return (await import('@allium/store/memory-parts')).memoryParts(clock)
 }
 
 /** Returns how many sessions had content. */
