@@ -55,7 +55,7 @@ export class Eraser {
       this.#deleteEvents,
       deleteOlder('vault', 'tenant, owner, agent, session, layer'),
       deleteOlder('recordings', 'n'),
-      this.#deleteRolloutTurns,
+      (of: Step) => deleteOlder('rollout_turns', 'n')({ ...of, values: this.#digests(of.values) }),
       deleteOlder('feedback', 'n'),
       (of: Step) => deleteOlder('feedback', 'n')({ ...of, condition: of.condition.replace('owner', 'author') }),
       this.#deleteRecords,
@@ -115,16 +115,9 @@ export class Eraser {
     return this.#updateOlder(step, 'delete from outbox', 'outbox', 'seq')
   }
 
-  /** Their tenants and owners are digests. */
-  #deleteRolloutTurns({ values, token }: Step): number {
-    const digests = values.map((_, i) => this.#erasures.digest(JSON.stringify(values.slice(0, i + 1))))
-    const condition = ['tenant = ?', 'owner = ?'].slice(0, digests.length).join(' and ')
-    return this.#updateOlder(
-      { condition, values: digests, token, lastRun: 0 },
-      'delete from rollout_turns',
-      'rollout_turns',
-      'n',
-    )
+  /** Rollouts have digests in place of the tenant and the owner. */
+  #digests(values: readonly Value[]): string[] {
+    return values.map((_, i) => this.#erasures.digest(JSON.stringify(values.slice(0, i + 1))))
   }
 
   /** Holds stay and can be settled by their digests. Only unsettled holds of runs have an owner. */
