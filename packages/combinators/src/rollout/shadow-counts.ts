@@ -7,8 +7,8 @@ export type ShadowLayerCounts = Readonly<Record<ShadowDecision['decision'], numb
 }
 
 export interface ShadowCounts {
-  /** The option of `shadow()`. */
-  readonly onDecision: (decision: Pick<ShadowDecision, 'layer' | 'decision'>) => void
+  /** Counts a decision: the option `onDecision` of `shadow()`. */
+  readonly add: (decision: Pick<ShadowDecision, 'layer' | 'decision'>) => void
   /** Returns the counts of each layer, by its name. */
   counts(): Readonly<Record<string, ShadowLayerCounts>>
 }
@@ -21,13 +21,13 @@ const none = { total: 0, pass: 0, skip: 0, deny: 0, suspend: 0, block: 0, abort:
  *
  * @example
  * const decisions = shadowCounts()
- * agent.use(shadow(newGuard, decisions))
+ * agent.use(shadow(newGuard, { onDecision: decisions.add }))
  * console.log(decisions.counts())
  */
-export function shadowCounts(): ShadowCounts & { readonly onDecision: ShadowCounts['onDecision'] } {
+export function shadowCounts(): ShadowCounts {
   const counts = new Map<string, { -readonly [K in keyof ShadowLayerCounts]: number }>()
   return {
-    onDecision({ layer, decision }) {
+    add({ layer, decision }) {
       const ofLayer = counts.get(layer) ?? { ...none }
       counts.set(layer, ofLayer)
       ofLayer[decision]++

@@ -19,7 +19,7 @@ it('Counts say how often each shadowed layer would have denied, failed or change
   const calls = [1, 2, 3].map((n) => ({ name: 'pay', args: { n } }))
   const pay = { name: 'pay', description: 'Pays', jsonSchema: { type: 'object' }, execute: () => 'paid' }
   const agent = new Agent({ model: scriptedModel([{ toolCalls: calls }, 'Paid.']), tools: [pay as never] })
-  agent.use(shadow(limit, decisions)).use(shadow(broken, decisions))
+  agent.use(shadow(limit, { onDecision: decisions.add })).use(shadow(broken, { onDecision: decisions.add }))
   expect((await agent.run('Pay')).text).toBe('Paid.')
   await expect.poll(() => decisions.counts().limit?.total).toBe(3)
   const none = { skip: 0, suspend: 0, block: 0, abort: 0, change: 0 }
