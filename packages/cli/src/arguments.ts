@@ -34,6 +34,8 @@ export const help = `Usage:
   allium store sql postgres|sqlite
                                   prints the SQL of a store's tables; --schema <name>, --from <version>
   allium store recordings         shows the recorded turns of each tenant: their number, size and age; --store <where>, --json
+  allium rollouts                 shows the rollouts of a store: their users, mean scores, e-values and verdicts; --store <where>, --json;
+                                  "stop <name>" ends one in all processes, "restart <name>" begins a new round without counts
   allium runs <command>           shows, stops, retries, moves and restarts durable runs of a store; "allium runs --help"
   allium schedules <command>      lists, pauses, resumes and runs the schedules of a store; "allium schedules --help"
 

@@ -8,6 +8,7 @@ import { codeOfError, exitCodes, UsageError } from './exit-codes.ts'
 import { errorFields, toLine } from './print-run.ts'
 import { printable } from './printable.ts'
 import { resumeCommand } from './resume-command.ts'
+import { rolloutsCommand } from './rollouts-command.ts'
 import { runCommand } from './run-command.ts'
 import { runsCommand } from './runs/runs-command.ts'
 import { runsHelp } from './runs/runs-help.ts'
@@ -22,6 +23,7 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
     if (argv[0] === 'dev') return await devCommand(argv.slice(1), context)
     if (argv[0] === 'runs') return await runsCommand(argv.slice(1), context)
     if (argv[0] === 'schedules') return await schedulesCommand(argv.slice(1), context)
+    if (argv[0] === 'rollouts') return await rolloutsCommand(argv.slice(1), context)
     if (argv[0] === 'store') return await storeCommand(argv.slice(1), context)
     const args = parseCommand(argv, context.cwd())
     if (args.command === 'help') stdout.write(help)

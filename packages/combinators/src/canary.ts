@@ -57,14 +57,15 @@ export function canary<M extends Combinable>(layer: M, options: CanaryOptions): 
   }
 }
 
-function ownerKey({ principal, sessionKey }: AnyContext): string | undefined {
+/** The tenant and the owner of a session, as a key. */
+export function ownerKey({ principal, sessionKey }: AnyContext): string | undefined {
   const tenant = tenantOf(principal)
   const owner = sessionKey?.owner || undefined
   return tenant === undefined && owner === undefined ? undefined : JSON.stringify([tenant, owner])
 }
 
 /** Hashes a key to a number between 0 and 1: FNV-1a with mixed bits, because keys that differ only at the end would be close together. */
-function hashToUnit(key: string, salt: string): number {
+export function hashToUnit(key: string, salt: string): number {
   let hash = 0x811c9dc5
   const text = `${salt}\n${key}`
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

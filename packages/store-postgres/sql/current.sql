@@ -92,6 +92,22 @@ create table events (
   constraint events_run_fkey FOREIGN KEY (run) REFERENCES event_runs(run) ON DELETE CASCADE
 );
 
+create table feedback (
+  n bigint not null generated always as identity,
+  tenant text not null,
+  owner text not null,
+  agent text not null,
+  session text not null,
+  turn_id text not null,
+  author text not null,
+  score double precision not null,
+  at double precision not null,
+  token bigint not null,
+  body bytea,
+  constraint feedback_pkey PRIMARY KEY (n),
+  constraint feedback_tenant_owner_agent_session_turn_id_author_key UNIQUE (tenant, owner, agent, session, turn_id, author)
+);
+
 create table holds (
   account text not null,
   id text not null,
@@ -200,6 +216,39 @@ create table recordings (
   body bytea not null,
   constraint recordings_pkey PRIMARY KEY (n),
   constraint recordings_tenant_owner_agent_session_turn_id_key UNIQUE (tenant, owner, agent, session, turn_id)
+);
+
+create table rollout_turns (
+  n bigint not null generated always as identity,
+  rollout text not null,
+  round bigint not null,
+  user_digest text not null,
+  turn text not null,
+  tenant_digest text not null,
+  owner_digest text not null,
+  token bigint not null,
+  canary boolean not null,
+  size integer not null,
+  closes_at double precision,
+  settled boolean not null default false,
+  score double precision,
+  constraint rollout_turns_pkey PRIMARY KEY (n),
+  constraint rollout_turns_rollout_user_digest_round_turn_key UNIQUE (rollout, user_digest, round, turn)
+);
+
+create table rollouts (
+  name text not null,
+  round bigint not null default 1,
+  started_at double precision not null default now_ms(),
+  max_drop double precision,
+  alpha double precision,
+  stopped_at double precision,
+  stopped_by text,
+  stop_id text,
+  good_at double precision,
+  good_id text,
+  counts bigint[] not null default array_fill((0)::bigint, ARRAY[28]),
+  constraint rollouts_pkey PRIMARY KEY (name)
 );
 
 create table run_log (
@@ -391,6 +440,12 @@ CREATE INDEX event_runs_by_end ON event_runs USING btree (ended_at) WHERE (ended
 
 CREATE INDEX event_signals_by_id ON event_signals USING btree (run, id);
 
+CREATE INDEX feedback_by_agent ON feedback USING btree (agent, at, n);
+
+CREATE INDEX feedback_by_author ON feedback USING btree (tenant, author);
+
+CREATE INDEX feedback_by_tenant ON feedback USING btree (agent, tenant, at, n);
+
 CREATE INDEX holds_by_expiry ON holds USING btree (account, expires_at) WHERE ((NOT settled) AND (NOT freed) AND (expires_at IS NOT NULL));
 
 CREATE INDEX holds_by_owner ON holds USING btree (tenant, owner) WHERE (tenant IS NOT NULL);
@@ -430,6 +485,12 @@ CREATE INDEX recordings_by_agent ON recordings USING btree (agent, started_at, n
 CREATE INDEX recordings_by_expiry ON recordings USING btree (expires_at);
 
 CREATE INDEX recordings_by_tenant ON recordings USING btree (agent, tenant, started_at, n);
+
+CREATE INDEX rollout_turns_by_end ON rollout_turns USING btree (rollout, closes_at);
+
+CREATE INDEX rollout_turns_by_owner ON rollout_turns USING btree (tenant_digest, owner_digest);
+
+CREATE INDEX rollout_turns_by_turn ON rollout_turns USING btree (rollout, turn);
 
 CREATE INDEX runs_by_id ON runs USING btree ("left"(run, 64));
 
@@ -712,6 +773,35 @@ begin
     and (_agent is null or agent = _agent) and (_session is null or session = _session);
 end $function$;
 
+CREATE OR REPLACE FUNCTION begin_rollout_turn(_tenant text, _owner text, _agent text, _session text, _turn text, _lease bigint, _began double precision, _rollout text, _user text, _canary boolean, _size integer, _ms double precision, _max_drop double precision, _alpha double precision)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  r rollouts%rowtype;
+  _token bigint := writer_token(_tenant, _owner, _agent, _session, _lease, _began);
+  _digest text := digest(to_json(array['rollout user', _rollout, _user])::text);
+begin
+  if _token is null then return false; end if;
+  select * into r from rollouts where name = _rollout;
+  if r.max_drop is null then
+    insert into rollouts as t (name, max_drop, alpha) values (_rollout, _max_drop, _alpha)
+      on conflict (name) do update set max_drop = excluded.max_drop, alpha = excluded.alpha where t.max_drop is null;
+    select * into r from rollouts where name = _rollout;
+  end if;
+  if r.stopped_at is not null then return true; end if;
+  perform pg_advisory_xact_lock(rollout_lock(_rollout, _digest));
+  insert into rollout_turns (rollout, round, user_digest, turn, tenant_digest, owner_digest, token, canary, size, closes_at)
+    select _rollout, r.round, _digest, rollout_turn(_rollout, _tenant, _owner, _session, _turn),
+      digest(to_json(array[_tenant])::text), digest(to_json(array[_tenant, _owner])::text), _token, _canary, _size, now_ms() + _ms
+    from (
+      select count(*) as turns, count(*) filter (where turn = '') as counted
+      from rollout_turns where rollout = _rollout and user_digest = _digest and round = r.round
+    ) w where counted = 0 and turns < _size
+    on conflict do nothing;
+  return true;
+end $function$;
+
 CREATE OR REPLACE FUNCTION blob_unheld()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -939,6 +1029,30 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION close_rollout_window(_rollout text, _round bigint, _user text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _first record;
+  w record;
+  _arm integer;
+  _bin integer;
+begin
+  select n, canary into _first from rollout_turns
+    where rollout = _rollout and user_digest = _user and round = _round and turn <> '' order by n limit 1;
+  if not found then return; end if;
+  select count(*) as turns, count(score) as scored, avg(score) as mean into w from rollout_turns
+    where rollout = _rollout and user_digest = _user and round = _round and turn <> '';
+  delete from rollout_turns where rollout = _rollout and user_digest = _user and n <> _first.n;
+  update rollout_turns set turn = '', closes_at = null, score = null where n = _first.n;
+  _arm := case when _first.canary then 1 else 15 end;
+  _bin := case when w.scored = 0 then 11 else least(floor(w.mean * 10 + random()), 10) end;
+  update rollouts set counts[_arm + _bin] = counts[_arm + _bin] + 1, counts[_arm + 12] = counts[_arm + 12] + w.turns,
+    counts[_arm + 13] = counts[_arm + 13] + w.turns - w.scored
+    where name = _rollout and round = _round and stopped_at is null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION collect_blobs(_limit integer)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -994,6 +1108,21 @@ begin
   perform writer_token(_tenant, _owner, null, null, null, null);
   select * into e from erased(_tenant, _owner, null, null);
   return query select * from schedules where tenant = _tenant and owner = _owner and id = _id and (e.token_ is null or token >= e.token_) for update;
+end $function$;
+
+CREATE OR REPLACE FUNCTION decide_rollout(_rollout text, _round bigint, _verdict text, _by text, _id text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if _verdict = 'stop' then
+    update rollouts set stopped_at = now_ms(), stopped_by = _by, stop_id = _id
+      where name = _rollout and round = _round and stopped_at is null;
+  else
+    update rollouts set good_at = now_ms(), good_id = _id
+      where name = _rollout and round = _round and stopped_at is null and good_at is null;
+  end if;
+  return exists (select from rollouts where name = _rollout and round = _round and _id in (stop_id, good_id));
 end $function$;
 
 CREATE OR REPLACE FUNCTION digest(_text text)
@@ -1061,6 +1190,11 @@ begin
   ));
   get diagnostics _more = row_count;
   found_ := found_ + _more;
+  delete from feedback where ctid = any (array(
+    select ctid from feedback where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
   delete from outbox where ctid = any (array(
     select ctid from outbox where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
   ));
@@ -1068,6 +1202,18 @@ begin
   found_ := found_ + _more;
   delete from key_values where ctid = any (array(
     select ctid from key_values where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
+  delete from rollout_turns where ctid = any (array(
+    select ctid from rollout_turns where tenant_digest = digest(to_json(array[_tenant])::text)
+    and (_owner is null or owner_digest = digest(to_json(array[_tenant, _owner])::text)) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
+  -- Also what the owner has said about the sessions of others.
+  delete from feedback where ctid = any (array(
+    select ctid from feedback where tenant = _tenant and (_owner is null or author = _owner) and token < _token limit _limit
   ));
   get diagnostics _more = row_count;
   found_ := found_ + _more;
@@ -1442,6 +1588,31 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION look_at_rollout(_rollout text, _limit integer)
+ RETURNS SETOF rollouts
+ LANGUAGE plpgsql
+AS $function$
+declare
+  r rollouts%rowtype;
+  _user text;
+begin
+  select * into r from rollouts where name = _rollout;
+  if not found then return; end if;
+  if r.stopped_at is null then
+    for _user in select distinct user_digest from rollout_turns
+      where rollout = _rollout and closes_at <= now_ms() and round = r.round limit _limit
+    loop
+      if pg_try_advisory_xact_lock(rollout_lock(_rollout, _user)) then
+        perform close_rollout_window(_rollout, r.round, _user);
+      end if;
+    end loop;
+  end if;
+  delete from rollout_turns where n in (
+    select n from rollout_turns where rollout = _rollout and (round < r.round or r.stopped_at is not null) limit 500 for update skip locked
+  );
+  return query select * from rollouts where name = _rollout;
+end $function$;
+
 CREATE OR REPLACE FUNCTION mark_reported()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1489,6 +1660,9 @@ begin
     where tenant = _tenant and owner = _owner and agent = _from and session = _session;
   delete from recordings where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session;
   update recordings set agent = _session_agent
+    where tenant = _tenant and owner = _owner and agent = _from and session = _session;
+  delete from feedback where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session;
+  update feedback set agent = _session_agent
     where tenant = _tenant and owner = _owner and agent = _from and session = _session;
   update runs set session_agent = _session_agent
     where tenant = _tenant and owner = _owner and session_agent = _from and session = _session;
@@ -1704,6 +1878,16 @@ begin
   amount_ := _amount;
 end $function$;
 
+CREATE OR REPLACE FUNCTION restart_rollout(_rollout text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update rollouts set round = round + 1, started_at = now_ms(), counts = array_fill(0::bigint, array[28]), max_drop = null, alpha = null,
+    stopped_at = null, stopped_by = null, stop_id = null, good_at = null, good_id = null where name = _rollout;
+  return found;
+end $function$;
+
 CREATE OR REPLACE FUNCTION retry_run(_tenant text, _run text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1724,6 +1908,18 @@ begin
     );
   return found;
 end $function$;
+
+CREATE OR REPLACE FUNCTION rollout_lock(_rollout text, _user text)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select hashtextextended('rollout ' || _rollout || ' ' || _user, 0) $function$;
+
+CREATE OR REPLACE FUNCTION rollout_turn(_rollout text, _tenant text, _owner text, _session text, _turn text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$ select digest(to_json(array['rollout turn', _rollout, _tenant, _owner, _session, _turn])::text) $function$;
 
 CREATE OR REPLACE FUNCTION run_gone()
  RETURNS trigger
@@ -1755,6 +1951,29 @@ begin
     values (_tenant, _owner, _agent, _session, _layer, _body, _agent, _token)
     on conflict (tenant, owner, agent, session, layer)
     do update set body = excluded.body, sealed_as = excluded.sealed_as, token = excluded.token;
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION score_rollout_turn(_tenant text, _owner text, _session text, _turn text, _rollout text, _score double precision)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _digest text := rollout_turn(_rollout, _tenant, _owner, _session, _turn);
+  _round bigint;
+  _user text;
+  _size integer;
+begin
+  select t.round, user_digest, size into _round, _user, _size from rollout_turns t
+    join rollouts r on r.name = t.rollout and r.round = t.round and r.stopped_at is null
+    where t.rollout = _rollout and t.turn = _digest;
+  if not found then return false; end if;
+  perform pg_advisory_xact_lock(rollout_lock(_rollout, _user));
+  update rollout_turns set score = _score, settled = true where rollout = _rollout and turn = _digest and round = _round;
+  if not found then return false; end if;
+  if (select count(*) >= _size and bool_and(settled) from rollout_turns
+    where rollout = _rollout and user_digest = _user and round = _round)
+  then perform close_rollout_window(_rollout, _round, _user); end if;
   return true;
 end $function$;
 

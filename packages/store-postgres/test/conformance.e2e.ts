@@ -9,8 +9,10 @@ import {
   storeConformance,
   vaultConformance,
 } from '@allium/testing'
+import { feedbackStoreConformance } from '@allium/testing/feedback'
 import { runOperationsConformance } from '@allium/testing/operations'
 import { recordingStoreConformance } from '@allium/testing/recordings'
+import { rolloutStoreConformance } from '@allium/testing/rollouts'
 import { afterAll, describe, it } from 'vitest'
 import { aes } from './aes.ts'
 import { storesAt } from './schemas.ts'
@@ -75,6 +77,22 @@ describe.skipIf(server === undefined)('postgres()', () => {
     })
     recordingStoreConformance({
       name: `recordings${name}`,
+      makeStore: () => stores.empty(more),
+      reopen: (store) => stores.again(store),
+      lease,
+      sleep: (ms) => sleep(ms),
+      ...shared,
+    })
+    feedbackStoreConformance({
+      name: `feedback${name}`,
+      makeStore: () => stores.empty(more),
+      reopen: (store) => stores.again(store),
+      lease,
+      sleep: (ms) => sleep(ms),
+      ...shared,
+    })
+    rolloutStoreConformance({
+      name: `rollouts${name}`,
       makeStore: () => stores.empty(more),
       reopen: (store) => stores.again(store),
       lease,

@@ -181,6 +181,17 @@ CREATE TABLE events (
   ends integer not null
 ) strict;
 
+CREATE TABLE feedback (
+  n integer primary key,
+  tenant text not null, owner text not null, agent text not null, session text not null, turn_id text not null,
+  author text not null,
+  score real not null,
+  at integer not null,
+  token integer not null,
+  body blob,
+  unique (tenant, owner, agent, session, turn_id, author)
+) strict;
+
 CREATE TABLE holds (
   account text not null,
   id text not null,
@@ -271,6 +282,30 @@ CREATE TABLE recordings (
   body blob not null,
   unique (tenant, owner, agent, session, turn_id)
 ) strict;
+
+CREATE TABLE rollout_turns (
+  n integer primary key,
+  rollout text not null, round integer not null, user text not null, turn text not null,
+  tenant text not null, owner text not null, token integer not null,
+  canary integer not null,
+  size integer not null,
+  closes_at integer,
+  settled integer not null,
+  score real,
+  unique (rollout, user, round, turn)
+) strict;
+
+CREATE TABLE rollouts (
+  name text primary key,
+  round integer not null,
+  started_at integer not null,
+  max_drop real,
+  alpha real,
+  stopped_at integer,
+  stopped_by text,
+  good_at integer,
+  counts text not null
+) strict, without rowid;
 
 CREATE TABLE run_log (
   run integer not null,
@@ -428,6 +463,12 @@ CREATE INDEX event_runs_by_touch on event_runs (touched_at) where ended_at is nu
 
 CREATE INDEX event_signals_by_id on event_signals (run, id);
 
+CREATE INDEX feedback_by_agent on feedback (agent, at);
+
+CREATE INDEX feedback_by_author on feedback (tenant, author);
+
+CREATE INDEX feedback_by_tenant on feedback (agent, tenant, at);
+
 CREATE INDEX holds_by_expiry on holds (account, expires_at) where settled = 0 and freed = 0 and expires_at is not null;
 
 CREATE INDEX holds_by_run on holds (run) where run is not null and settled = 0;
@@ -465,6 +506,12 @@ CREATE INDEX recordings_by_agent on recordings (agent, started_at);
 CREATE INDEX recordings_by_expiry on recordings (expires_at);
 
 CREATE INDEX recordings_by_tenant on recordings (agent, tenant, started_at);
+
+CREATE INDEX rollout_turns_by_end on rollout_turns (rollout, closes_at);
+
+CREATE INDEX rollout_turns_by_owner on rollout_turns (tenant, owner);
+
+CREATE INDEX rollout_turns_by_turn on rollout_turns (rollout, turn);
 
 CREATE UNIQUE INDEX runs_by_key on runs (tenant, owner, session_agent, session, idempotency_key)
   where idempotency_key is not null;

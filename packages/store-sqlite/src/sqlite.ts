@@ -2,10 +2,14 @@ import { AlliumError, type Clock } from '@allium/core'
 import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
 import {
   type EventLog,
+  type FeedbackStore,
   type KeyValue,
   type Ledger,
+  lateFeedback,
   lateRecordings,
+  lateRollouts,
   type RecordingStore,
+  type RolloutStore,
   type RunOperations,
   type RunStore,
   type ScheduleStore,
@@ -89,6 +93,10 @@ export interface SqliteStore {
   readonly vault: Vault
   /** Recorded turns, for replays. */
   readonly recordings: RecordingStore
+  /** Counts of rollouts, for a canary with a verdict. */
+  readonly rollouts: RolloutStore
+  /** The feedback of people on runs. */
+  readonly feedback: FeedbackStore
   /** The sink of `observe.audit`, with a chain for each tenant. */
   readonly audit: AuditStore
   close(): void
@@ -137,6 +145,12 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
     vault: sqliteVault(parts),
     recordings: lateRecordings(sealer.encrypts, async () =>
       (await import('@allium/store-sqlite/recordings')).sqliteRecordings(parts),
+    ),
+    rollouts: lateRollouts(undefined, async () =>
+      (await import('@allium/store-sqlite/rollouts')).sqliteRollouts(parts),
+    ),
+    feedback: lateFeedback(sealer.encrypts, async () =>
+      (await import('@allium/store-sqlite/feedback')).sqliteFeedback(parts),
     ),
     audit: auditStore(sqliteAudit(db, clock), sealer),
     usage: async (query) => sqliteUsage(db, erasures, query),

@@ -13,8 +13,10 @@ import {
   storeConformance,
   vaultConformance,
 } from '@allium/testing'
+import { feedbackStoreConformance } from '@allium/testing/feedback'
 import { runOperationsConformance } from '@allium/testing/operations'
 import { recordingStoreConformance } from '@allium/testing/recordings'
+import { rolloutStoreConformance } from '@allium/testing/rollouts'
 import { afterAll, describe, it } from 'vitest'
 import { aes } from '../../store-postgres/test/aes.ts'
 import { type SqliteStore, sqlite } from '../src/index.ts'
@@ -82,6 +84,24 @@ for (const [seal, encrypt] of [
 
   recordingStoreConformance({
     name: `sqlite().recordings${seal}`,
+    makeStore: ({ clock }) => fresh(clock),
+    reopen: (store) => again(store),
+    close,
+    describe,
+    it,
+  })
+
+  feedbackStoreConformance({
+    name: `sqlite().feedback${seal}`,
+    makeStore: ({ clock }) => fresh(clock),
+    reopen: (store) => again(store),
+    close,
+    describe,
+    it,
+  })
+
+  rolloutStoreConformance({
+    name: `sqlite().rollouts${seal}`,
     makeStore: ({ clock }) => fresh(clock),
     reopen: (store) => again(store),
     close,

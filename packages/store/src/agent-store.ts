@@ -1,8 +1,10 @@
 import { capability, type Writer } from '@allium/core'
 import type { EventLog } from './event-log.ts'
+import type { FeedbackStore } from './feedback-store.ts'
 import type { KeyValue } from './key-value.ts'
 import type { Ledger } from './ledger.ts'
 import type { RecordingStore } from './recording-store.ts'
+import type { RolloutStore } from './rollout-store.ts'
 import type { SessionStore } from './session-store.ts'
 
 /** The parts of a store. A layer without a store of its own uses the part that it needs. */
@@ -18,6 +20,10 @@ export interface AgentStore {
   readonly events?: EventLog | undefined
   /** Recorded turns, for replays. */
   readonly recordings?: RecordingStore | undefined
+  /** Counts of rollouts, for a canary with a verdict. */
+  readonly rollouts?: RolloutStore | undefined
+  /** The feedback of people on runs. */
+  readonly feedback?: FeedbackStore | undefined
   /** The target of an audit log: one chain for each tenant. */
   readonly audit?: { chainOf(tenant: string): object } | undefined
   /** Makes rate counters. */

@@ -10,7 +10,7 @@ export interface RolloutCounts {
   readonly baseline: ScoreCounts
 }
 
-export interface RolloutOptions {
+export interface VerdictOptions {
   /** How much worse the canary may be, as a difference of mean scores. From 0 to below 1. @default 0 */
   maxDrop?: number
   /** How often a canary that is not worse may be stopped, however often one looks. @default 0.05 */
@@ -24,7 +24,7 @@ export interface RolloutOptions {
  */
 export type RolloutVerdict = 'stop' | 'good' | 'continue'
 
-const optionKeys: KeysOf<RolloutOptions> = { maxDrop: true, alpha: true }
+const optionKeys: KeysOf<VerdictOptions> = { maxDrop: true, alpha: true }
 
 /**
  * Says whether a canary is worse than the baseline, from how many users had which score.
@@ -45,23 +45,35 @@ const optionKeys: KeysOf<RolloutOptions> = { maxDrop: true, alpha: true }
  * for (const { isCanary, score } of users) addScore(isCanary ? canary : baseline, score)
  * if (rolloutVerdict({ canary, baseline }, { maxDrop: 0.02 }) === 'stop') await turnOff()
  */
-export function rolloutVerdict(counts: RolloutCounts, options: RolloutOptions = {}): RolloutVerdict {
+export function rolloutVerdict(counts: RolloutCounts, options: VerdictOptions = {}): RolloutVerdict {
+  const { maxDrop, alpha } = checkVerdict(counts, options)
+  const { isWorse, isNotWorse } = testsOf(maxDrop)
+  const needed = Math.log(1 / alpha)
+  if (isWorse.reaches(counts, needed)) return 'stop'
+  return isNotWorse.reaches(counts, needed) ? 'good' : 'continue'
+}
+
+/** Returns the options with their defaults. @throws AlliumError `layer.config` */
+export function checkVerdict(counts: RolloutCounts, options: VerdictOptions): Required<VerdictOptions> {
   checkOptions(options, optionKeys, 'rolloutVerdict()', 'layer.config')
   const { maxDrop = 0, alpha = 0.05 } = options
   check(maxDrop, alpha)
   checkCounts('canary', counts.canary)
   checkCounts('baseline', counts.baseline)
-  const { isWorse, isNotWorse } = testsOf(maxDrop)
-  const needed = Math.log(1 / alpha)
-  if (isWorse(counts, needed)) return 'stop'
-  return isNotWorse(counts, needed) ? 'good' : 'continue'
+  return { maxDrop, alpha }
 }
 
-type Test = (counts: RolloutCounts, needed: number) => boolean
+/** A process that bets against a claim. */
+interface Test {
+  /** Whether its wealth, as a logarithm, is at least so large. */
+  reaches(counts: RolloutCounts, needed: number): boolean
+  /** Returns the logarithm of its wealth: the least over the means of the baseline. */
+  wealth(counts: RolloutCounts): number
+}
 const tests = new Map<number, { isWorse: Test; isNotWorse: Test }>()
 
 /** Kept for the last values of `maxDrop`, because each has tables. */
-function testsOf(maxDrop: number): { isWorse: Test; isNotWorse: Test } {
+export function testsOf(maxDrop: number): { isWorse: Test; isNotWorse: Test } {
   const known = tests.get(maxDrop)
   if (known !== undefined) return known
   if (tests.size === 8) tests.delete(tests.keys().next().value as number)
@@ -74,20 +86,38 @@ function testsOf(maxDrop: number): { isWorse: Test; isNotWorse: Test } {
 function worse(maxDrop: number): Test {
   const baselineAbove = againstAtMost(0)
   const canaryBelow = againstAtLeast(-maxDrop)
-  return ({ canary, baseline }, needed) =>
-    holdsEverywhere(baseline, needed, (from, to) => baselineAbove(baseline, to) + canaryBelow(canary, from))
+  return testOf(
+    ({ canary, baseline }) =>
+      (from, to) =>
+        baselineAbove(baseline, to) + canaryBelow(canary, from),
+  )
 }
 
 /** Rejects "canary <= baseline - maxDrop". */
 function notWorse(maxDrop: number): Test {
   const baselineBelow = againstAtLeast(0)
   const canaryAbove = againstAtMost(-maxDrop)
-  return ({ canary, baseline }, needed) =>
-    holdsEverywhere(baseline, needed, (from, to) => baselineBelow(baseline, from) + canaryAbove(canary, to))
+  return testOf(
+    ({ canary, baseline }) =>
+      (from, to) =>
+        baselineBelow(baseline, from) + canaryAbove(canary, to),
+  )
 }
 
 /** The least product within an interval of means of the baseline, as a logarithm. */
 type Least = (from: number, to: number) => number
+
+function testOf(leastOf: (counts: RolloutCounts) => Least): Test {
+  return {
+    reaches: (counts, needed) => holdsEverywhere(counts.baseline, needed, leastOf(counts)),
+    wealth(counts) {
+      const least = leastOf(counts)
+      let lowest = Number.POSITIVE_INFINITY
+      for (let step = 0; step <= steps; step++) lowest = Math.min(lowest, least(step, step))
+      return lowest
+    },
+  }
+}
 
 /** Whether the product is large enough for every mean of the baseline. The observed one comes first: there, it is seldom large. */
 function holdsEverywhere(baseline: ScoreCounts, needed: number, least: Least): boolean {

@@ -15,7 +15,7 @@ function rollouts(count: number, world: World, verdict: 'stop' | 'good', maxDrop
   return { stopped: stopped.length, within: (share: number) => stopped[Math.ceil(count * share) - 1] }
 }
 
-describe('A verdict that is looked at after every fifth user', () => {
+describe('A verdict that is looked at after each user of the canary', () => {
   test.each([
     ['of 3,000 users, a tenth in the canary', { ...alike, users: 3000, share: 0.1 }, 0],
     ['of 600 users, half in the canary', { ...alike, users: 600, share: 0.5 }, 0],

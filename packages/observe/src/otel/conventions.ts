@@ -43,4 +43,7 @@ export const alliumNames = {
   part: 'allium.prompt_cache.part',
   intended: 'allium.prompt_cache.intended',
   lostTokens: 'allium.prompt_cache.lost_tokens',
+  rollout: 'allium.rollout.name',
+  verdict: 'allium.rollout.verdict',
+  decisions: 'allium.rollout.decisions',
 } as const

@@ -6,6 +6,7 @@ import type { Conventions, MetricKey, MetricNames } from './names.ts'
 export class Instruments {
   readonly #conventions: Conventions
   readonly #lost: (tokens: number, attributes: Attributes) => void
+  readonly #decided: (count: number, attributes: Attributes) => void
   readonly #record = new Map<string, (value: number, attributes: Attributes) => void>()
 
   constructor(conventions: Conventions, meter: Meter = metrics.getMeter('@allium/observe')) {
@@ -19,6 +20,17 @@ export class Instruments {
       unit: '{token}',
       description,
     })
+    this.#decided = instrument(meter, {
+      name: alliumNames.decisions,
+      instrument: 'counter',
+      unit: '{verdict}',
+      description: 'Verdicts of rollouts: canaries that were stopped, or that are good.',
+    })
+  }
+
+  /** Counts a verdict of a rollout. */
+  decided(attributes: Attributes): void {
+    this.#decided(1, attributes)
   }
 
   /** Records a value, with the attributes that the metric may have and with attributes of Allium. */

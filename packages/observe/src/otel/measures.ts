@@ -1,5 +1,6 @@
 import type { ModelContext, ModelResponse, ToolContext, ToolResult, TurnView } from '@allium/core'
 import { callerOf, isReplaying, type PhysicalCall, physicalCallsOf } from '@allium/core/context'
+import type { RolloutDecided } from '@allium/store'
 import type { Meter } from '@opentelemetry/api'
 import { errorType } from '../error-type.ts'
 import { decisionOfError } from '../failure.ts'
@@ -97,6 +98,11 @@ export class Measures {
     const about = { ...(layer !== undefined && { [alliumNames.layer]: layer }), [alliumNames.part]: part }
     const attributes = { ...about, [alliumNames.intended]: intended }
     ignoreErrors(() => confirmed === false || this.#all.lost(lostTokens, modelValues(model), attributes))
+  }
+
+  /** Counts a verdict of a rollout. */
+  rollout({ rollout, verdict }: RolloutDecided): void {
+    ignoreErrors(() => this.#all.decided({ [alliumNames.rollout]: rollout, [alliumNames.verdict]: verdict }))
   }
 
   #unlessReplayed(ctx: TurnView, record: (all: Instruments) => void): void {

@@ -47,6 +47,9 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
         // Once, if the agent reports old names, too, or if it is the event of a sub-agent.
         if (names === 'latest' && !('path' in event)) own.promptCache(event)
       })
+      ctx.on('rollout:decided', (event) => {
+        if (names === 'latest' && !('path' in event)) own.rollout(event)
+      })
       await next()
     },
     async turn(ctx, next) {

@@ -1,4 +1,5 @@
 import { delegate, type Middleware, noUsage, type ToolExecution } from '@allium/core'
+import { tellObservers } from '@allium/core/internal'
 import { manualClock } from '@allium/testing'
 import { metrics as api } from '@opentelemetry/api'
 import { describe, expect, it } from 'vitest'
@@ -35,6 +36,22 @@ describe('observe metrics', () => {
     const { agent, points } = measured()
     await agent.run('go')
     expect(await points('gen_ai.client.inference.duration')).toEqual([[answered, 3, 2]])
+  })
+
+  it('counts the verdicts of rollouts by name', async () => {
+    const arm = { scores: [], usersWithoutScore: 0, turns: 0, turnsWithoutScore: 0 }
+    const decides: Middleware = {
+      name: 'rollout:tone',
+      turn(ctx, next) {
+        const verdict = { rollout: 'tone', round: 1, verdict: 'stop', canary: arm, baseline: arm }
+        tellObservers(ctx, { type: 'rollout:decided', ...verdict })
+        return next()
+      },
+    }
+    const { agent, points } = measured({ layers: [decides] })
+    await agent.run('go')
+    const about = { 'allium.rollout.name': 'tone', 'allium.rollout.verdict': 'stop' }
+    expect(await points('allium.rollout.decisions')).toEqual([[about, 1]])
   })
 
   it('counts tokens by their kind, in total and by call', async () => {

@@ -5,6 +5,7 @@ import { blobs } from './blobs.ts'
 import { erasures } from './erasures.ts'
 import { eventTables } from './event-tables.ts'
 import { events } from './events.ts'
+import { feedback } from './feedback.ts'
 import { leases } from './leases.ts'
 import { ledger } from './ledger.ts'
 import { ledgerTables } from './ledger-tables.ts'
@@ -13,6 +14,7 @@ import { outbox } from './outbox.ts'
 import { queueClaims } from './queue-claims.ts'
 import { queues } from './queues.ts'
 import { recordings } from './recordings.ts'
+import { rollouts } from './rollouts.ts'
 import { runAdds } from './run-adds.ts'
 import { runLog } from './run-log.ts'
 import { runTables } from './run-tables.ts'
@@ -33,7 +35,9 @@ const parts = [
   outbox,
   values,
   recordings,
+  feedback,
   erasures,
+  rollouts,
   leases,
   turns,
   moves,
