@@ -1,4 +1,4 @@
-import type { Clock, Message } from '@allium/core'
+import { type Clock, type Message, messageOf } from '@allium/core'
 import type { LedgerBalance } from '@allium/store'
 import type {
   RecordedAbort,
@@ -60,8 +60,8 @@ export class Moments {
   }
 
   /** Notes the first abort, unless a timer caused it: a timer that fires again aborts again. */
-  aborted(reason: string): void {
-    if (!this.watched.isFiring) this.#abort ??= { ...this.now(), reason, during: [...this.#running] }
+  aborted(error: unknown): void {
+    if (!this.watched.isFiring) this.#abort ??= { ...this.now(), reason: reasonOf(error), during: [...this.#running] }
   }
 
   /** Returns the fields of the recording. */
@@ -92,6 +92,12 @@ export class Moments {
     if (list.length < most) list.push(item)
     else this.hasLost = true
   }
+}
+
+/** Returns what was passed to `abort()`, as a text. */
+function reasonOf(error: unknown): string {
+  const { reason = error } = (error ?? {}) as { reason?: unknown }
+  return typeof reason === 'string' ? reason : messageOf(reason)
 }
 
 /** Adds the balance of each account to its first reservation. */

@@ -76,6 +76,7 @@ export interface RecordedSteer extends RecordedMoment {
 
 /** An abort through the signal, the caller or the session. */
 export interface RecordedAbort extends RecordedMoment {
+  /** What was passed to `abort()`, or its message. */
   readonly reason: string
   /** The ids of the steps that it interrupted. */
   readonly during: readonly string[]

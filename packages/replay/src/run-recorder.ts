@@ -93,7 +93,7 @@ export class RunRecorder {
     ctx.onInput((message, { steered }) => {
       if (steered) turn.steered(message, isRaw)
     })
-    followSignal(ctx.signal, (reason) => turn.moments.aborted(messageOf(reason)))
+    followSignal(ctx.signal, (reason) => turn.moments.aborted(reason))
   }
 
   /** Provides the agent's store to the session, with a ledger whose answers are recorded. */

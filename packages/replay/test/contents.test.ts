@@ -96,7 +96,7 @@ describe('record() keeps what a replay needs besides the steps:', () => {
     setImmediate(() => run.abort('enough'))
     await expect(run).rejects.toThrow('enough')
     expect(turns()[0]).toMatchObject({
-      abort: { after: 1, reason: 'The run was aborted: enough', during: ['t1:model:0:1'] },
+      abort: { after: 1, reason: 'enough', during: ['t1:model:0:1'] },
       decisions: [{ scope: 'model', decision: 'aborted' }],
     })
   })
