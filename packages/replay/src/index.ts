@@ -1,8 +1,16 @@
-export { type Recorder, type RecordingSink, type RecordOptions, type RunToRecord, record } from './record.ts'
+export { type Recorder, record } from './record.ts'
+export type { RecordingSink, RecordOptions, RunToRecord } from './record-options.ts'
 export type {
+  RecordedAbort,
+  RecordedClock,
   RecordedDecision,
+  RecordedLayer,
   RecordedMessages,
+  RecordedMoment,
+  RecordedPosting,
   RecordedRequest,
+  RecordedSession,
+  RecordedSteer,
   RecordedStep,
   RecordedTask,
   RecordedTurn,

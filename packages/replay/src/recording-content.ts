@@ -1,4 +1,5 @@
 import { toJson } from '@allium/core'
+import { eventText } from '@allium/store'
 import type { RecordedTurn } from './recorded-turn.ts'
 
 /** The content of a recording, and why its turn cannot be replayed exactly. */
@@ -12,24 +13,37 @@ export function contentOf(turn: RecordedTurn, maxBytes: number, scrub?: (text: s
   const { notReplayable: reasons = [] } = turn
   const content = jsonOf(turn)
   if (content === undefined) return resultOnly(turn, [...reasons, 'a value is not plain data'], scrub)
-  if (new TextEncoder().encode(content).length > maxBytes)
-    return resultOnly(turn, [...reasons, 'larger than maxBytes'], scrub)
+  if (isLarger(content, maxBytes)) return resultOnly(turn, [...reasons, 'larger than maxBytes'], scrub)
   return { content: scrubbed(content, scrub), reasons }
 }
 
 function jsonOf(turn: RecordedTurn): string | undefined {
   try {
-    return toJson(turn)
+    return eventText(turn)
   } catch {
     return undefined
   }
+}
+
+/** Whether a text has more bytes. One character has at most three. */
+function isLarger(text: string, maxBytes: number): boolean {
+  if (text.length * 3 <= maxBytes) return false
+  return text.length > maxBytes || new TextEncoder().encode(text).length > maxBytes
 }
 
 /** The result and the reasons, without contents. */
 function resultOnly(turn: RecordedTurn, reasons: readonly string[], scrub?: (text: string) => string): Content {
   const { format, agent, version, startedAt, endedAt, before, result } = turn
   const { status, usage, code } = result
-  const left = { requests: [], steps: [], decisions: [], task: { options: {} }, notReplayable: reasons }
+  const left = {
+    layers: [],
+    requests: [],
+    steps: [],
+    clock: { reads: [] },
+    decisions: [],
+    task: { options: {} },
+    notReplayable: reasons,
+  }
   const rest = {
     format,
     agent,

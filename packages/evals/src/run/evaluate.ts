@@ -2,6 +2,7 @@ import { addUsage, digestOf, noUsage, type Usage } from '@allium/core'
 import type { NamedCase } from '../cases/case.ts'
 import { judgeGates } from '../gates/judge-gates.ts'
 import type { CaseReport, EvalReport, TrialReport } from '../report/report.ts'
+import { scrubbed } from '../report/scrub.ts'
 import { summaryOf } from '../report/summary.ts'
 import { scoreRun } from '../scorers/score-run.ts'
 import { worstOf } from '../statistics/verdicts.ts'
@@ -24,6 +25,8 @@ export async function evaluate<Name extends string, E = unknown>(
   const { agent, baseline, trials, gates, scorers, cases, concurrency, calibration, setup } = checkedOptions(options)
   const before = new Map(baseline?.cases.map((one) => [one.id, one]))
   const jobs = cases.flatMap((one) => Array.from({ length: trials }, (_, trial) => ({ one, trial })))
+  const { cleaner } = await import('@allium/shared/recording')
+  const clean = cleaner(options.scrub)
   const [usage, scorerUsage] = [noUsage(), noUsage()]
   let done = 0
   const results = await inPool(jobs, concurrency, async ({ one, trial }) => {
@@ -33,7 +36,7 @@ export async function evaluate<Name extends string, E = unknown>(
       ? lostRun(setup.signal, one, trial)
       : await runTrial(setup, one, trial, earlier?.[trial % earlier.length])
     addUsage(usage, run.usage)
-    const report = trialReport(run, await scoreRun(run, scorers, scorerUsage))
+    const report = scrubbed(trialReport(run, await scoreRun(run, scorers, scorerUsage)), clean)
     options.onProgress?.({ done: ++done, total: jobs.length, case: one.id, trial, status: run.status })
     return report
   })

@@ -1,5 +1,5 @@
 import { AlliumError, type Clock, systemClock } from '@allium/core'
-import { checkOptions, type KeysOf } from '@allium/core/internal'
+import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
 import type { Scrub } from '@allium/shared/recording'
 import { type EvalCase, nameCases } from '../cases/case.ts'
 import { type Gate, gateList } from '../gates/gate.ts'
@@ -31,8 +31,8 @@ export interface EvalDefinition<E, Name extends string> extends EvalRunOptions {
   /** Limits of the whole evaluation, scorers included. Trials that would begin beyond one are invalid. @default none */
   budget?: { readonly calls?: number | undefined; readonly tokens?: number | undefined } | undefined
   /**
-   * Texts that `allium eval` removes from recorded answers, in addition to credentials; also values that differ between runs, such as a
-   * time. Outside of it, `openAnswers()` takes them. @default []
+   * Texts to remove from the report, and by `allium eval` also from recorded answers, in addition to credentials: a function that maps each
+   * text, or a list of texts and patterns. Scorers get the texts as they are. @default []
    */
   scrub?: Scrub | undefined
 }
@@ -91,6 +91,9 @@ export function checkedOptions<E, Name extends string>(options: EvaluateOptions<
   checkOptions(options.budget, { calls: true, tokens: true }, 'The budget of evaluate()', 'options.invalid')
   const { agent, scorers, trials = 3, baseline, gates = {}, concurrency = 4, timeout = 300_000 } = options
   if (typeof agent?.run !== 'function') throw invalid('evaluate() needs the option agent: an Agent.')
+  const { scrub = [] } = options
+  if (typeof scrub !== 'function' && !Array.isArray(scrub))
+    throw invalid(`The option scrub of evaluate() takes a function or a list, not ${describe(scrub)}.`)
   const named = Object.entries<Scorer<E>>(scorers ?? {})
   if (named.length === 0)
     throw invalid('evaluate() needs scorers, such as { right: (run) => run.text.includes("42") }.')
