@@ -19,6 +19,7 @@ import { DecisionRecorder } from './decision-recorder.ts'
 import { LiveTurns } from './live-turns.ts'
 import { contentOf } from './recording-content.ts'
 import { Counts, type RecordingCounts } from './recording-counts.ts'
+import { isReplay } from './replay-journal.ts'
 import { TurnRecorder } from './turn-recorder.ts'
 import { watchJournal } from './watch-journal.ts'
 
@@ -113,7 +114,7 @@ class RunRecorder {
 
   async around(run: WrappedRun, ctx: SessionContext, proceed: () => Promise<StoredTurn>): Promise<StoredTurn> {
     const { journal, kind, turnId } = run
-    if (kind !== 'run' || journal === undefined) return proceed()
+    if (kind !== 'run' || journal === undefined || isReplay(journal)) return proceed()
     const store = this.#storeOf(ctx)
     const recorder = this.#isSkipped(run, ctx) ? undefined : new TurnRecorder(run, ctx, this.maxBytes)
     if (recorder === undefined || !this.#live.add(ctx.principal, turnId, recorder)) {
