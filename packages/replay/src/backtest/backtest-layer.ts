@@ -12,6 +12,7 @@ import {
 } from '@allium/core'
 import { heldLease, isThenable } from '@allium/core/internal'
 import { memoryLedger, memoryStore, sharedStore } from '@allium/store'
+import { beingReplayed } from '../being-replayed.ts'
 import { DecisionRecorder } from '../decision-recorder.ts'
 import type { RecordedDecision } from '../recorded-turn.ts'
 import type { BacktestCall, TurnBacktest } from './turn-backtest.ts'
@@ -64,6 +65,7 @@ export class BacktestLayer {
             'The agent stores anonymous sessions, so a backtest would write to its store. Pass an agent without the option `anonymous`.',
           )
         ctx.provide(sharedStore, store)
+        ctx.provide(beingReplayed, true)
         return next()
       },
       tool: (_, next) => next(),

@@ -1,7 +1,6 @@
 import type { Clock, Journal, Model, ModelChunk, ToolResult } from '@allium/core'
 import { AlliumError, systemClock } from '@allium/core'
 import type { ReadTurn } from '../recorded/read-recordings.ts'
-import { markAsReplay } from '../replay-journal.ts'
 import { type CallOutcome, callKey, keyOfStep, RecordedCalls, resultOf } from './recorded-calls.ts'
 
 /** A tool call of the backtest. */
@@ -43,7 +42,7 @@ export class TurnBacktest {
     this.#isSameVersion = version !== undefined && version === recorded.version
     this.recorded = new RecordedCalls(turn.turnId, recorded)
     this.clock = { ...systemClock, now: () => recorded.startedAt }
-    this.journal = markAsReplay({ compares: false, step: (id, work, emit) => this.#step(id, work, emit) as never })
+    this.journal = { compares: false, step: (id, work, emit) => this.#step(id, work, emit) as never }
   }
 
   get turnId(): string {
