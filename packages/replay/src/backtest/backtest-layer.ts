@@ -30,6 +30,9 @@ const lookers = new Set([
   'emulates',
 ])
 
+/** Set on a tool without an effect of its own, such as one of `tools.agent`. */
+const onlyDelegates = Symbol.for('allium.tool.delegates')
+
 /** The layer that a backtest registers last: it passes turn and model layers by, and swaps the model at the core. */
 export class BacktestLayer {
   /** The tools that only run a sub-agent. */
@@ -75,9 +78,10 @@ export class BacktestLayer {
   }
 
   /** Sub-agents may have another tool of the same name. Then both are answered from the recording. */
-  #admit({ name, agent }: AnyTool): undefined {
-    if (agent === undefined) this.#others.add(name)
-    else this.delegates.add(name)
+  #admit(tool: AnyTool): undefined {
+    const { name } = tool
+    if ((tool as { [onlyDelegates]?: unknown })[onlyDelegates] === true) this.delegates.add(name)
+    else this.#others.add(name)
     if (this.#others.has(name)) this.delegates.delete(name)
   }
 

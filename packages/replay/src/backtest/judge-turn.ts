@@ -1,5 +1,5 @@
 import type { ReadTurn } from '../recorded/read-recordings.ts'
-import type { CallOutcome, RecordedOutcome } from './recorded-calls.ts'
+import { type CallOutcome, callKey, type RecordedOutcome } from './recorded-calls.ts'
 import type { BacktestCall, TurnBacktest } from './turn-backtest.ts'
 
 /** How a call ends otherwise than it did. `answered`: a layer now answers instead of the tool. */
@@ -67,9 +67,12 @@ export function judgeTurn(
     })
   }
   const why = turn.cut ?? (changes.some(isWaiting) ? 'after a newly waiting call' : 'the turn ended before it')
-  const notJudged = Array.from(unjudged, () => why)
+  const own = callKey(turnId, '')
+  const notJudged = Array.from(unjudged, (call) => (call.startsWith(own) ? why : (turn.cut ?? notEntered)))
   return { judged, afterChange, changes, notJudged, diverged: turn.diverged }
 }
+
+const notEntered = 'inside a sub-agent that was not entered'
 
 const changes: Readonly<Record<CallOutcome, BacktestChangeKind>> = {
   allowed: 'newly allowed',
@@ -81,7 +84,7 @@ const changes: Readonly<Record<CallOutcome, BacktestChangeKind>> = {
 function changeOf(call: BacktestCall, then: RecordedOutcome): BacktestChangeKind | undefined {
   const { outcome, entered } = call
   if (outcome === undefined || outcome === then.outcome) return undefined
-  // The calls inside tell how it ended.
+  // The calls of its sub-agent tell how it ended, or a cache that is passed by answered it.
   if (entered && outcome !== 'denied') return undefined
   return changes[outcome]
 }

@@ -26,11 +26,11 @@ export class RecordedCalls {
   readonly #last = new Map<string, RecordedStep>()
   readonly #once = new Map<string, RecordedStep>()
   readonly #decisions = new Map<string, RecordedDecision>()
+  readonly #turnId: string
   readonly #calls: ReadonlyMap<string, { readonly status: string; readonly name: string }>
-  readonly #status: string
 
   constructor(turnId: string, { steps, decisions, result }: RecordedTurn) {
-    this.#status = result.status
+    this.#turnId = turnId
     for (const step of steps) this.#add(step)
     for (const decision of decisions)
       if (decision.scope === 'tool' && isFinal(decision))
@@ -66,13 +66,17 @@ export class RecordedCalls {
 
   outcome(key: string): RecordedOutcome {
     const { decision, layer, reason } = this.#decisions.get(key) ?? {}
-    if (decision === 'denied') return { outcome: 'denied', layer, reason }
+    if (decision === 'denied' || decision === 'blocked' || decision === 'aborted')
+      return { outcome: 'denied', layer, reason }
     if (decision === 'suspended') return { outcome: 'waiting', layer, reason }
     if (this.#last.has(key)) return { outcome: 'allowed' }
     if (decision === 'skipped') return { outcome: 'answered', layer }
-    const hasEnded = this.#status === 'blocked' || this.#status === 'aborted'
-    if (decision === 'failed' && hasEnded) return { outcome: 'denied', layer, reason }
     return this.#withoutDecision(key)
+  }
+
+  /** Returns what a layer answered instead of the tool. */
+  answerOfLayer(key: string): unknown {
+    return this.#decisions.get(key)?.answer
   }
 
   /** The core rejects calls of unknown tools, and arguments that do not fit, without a decision of a layer. */
@@ -85,11 +89,12 @@ export class RecordedCalls {
   #add(step: RecordedStep): void {
     const { id, items = [], result, error } = step
     const key = keyOfStep(id)
-    if (/:once:/.test(id)) this.#once.set(id, step)
-    else if (/:tool:.+:\d+$/.test(id)) {
+    const name = id.slice(this.#turnId.length)
+    if (name.includes(':once:')) this.#once.set(id, step)
+    else if (/:tool:.+:\d+$/.test(name)) {
       this.#results.set(id, step)
       this.#last.set(key, step)
-    } else if (/:model:\d+:\d+$/.test(id) && error === undefined) this.#answers.set(key, { items, finish: result })
+    } else if (/:model:\d+:\d+$/.test(name) && error === undefined) this.#answers.set(key, { items, finish: result })
   }
 }
 
@@ -102,12 +107,12 @@ export function keyOfStep(id: string): string {
   return id.slice(0, id.lastIndexOf(':'))
 }
 
-/** Returns the result of a recorded tool step; undefined if it was cancelled, or if it is no result. */
-export function resultOf({ result, error }: RecordedStep, callId: string): ToolResult | undefined {
-  if (error !== undefined || !isRecord(result)) return undefined
-  const { content, status } = result
+/** Returns a recorded result of a call; undefined if it is no result. */
+export function resultOf(recorded: unknown, callId: string): ToolResult | undefined {
+  if (!isRecord(recorded)) return undefined
+  const { content, status = 'ok' } = recorded
   const isResult = (typeof content === 'string' || Array.isArray(content)) && (status === 'ok' || status === 'error')
-  return isResult ? ({ ...result, callId } as ToolResult) : undefined
+  return isResult ? ({ ...recorded, status, callId } as ToolResult) : undefined
 }
 
 function isFinal({ decision }: RecordedDecision): boolean {

@@ -17,8 +17,18 @@ export interface BacktestCall {
   reason: string | undefined
   /** Whether it reached the tool. */
   reached: boolean
-  /** Whether the calls of its sub-agent are judged instead. */
+  /** Whether its sub-agent or a cache stands for it, so that reaching the tool is no change. */
   entered: boolean
+}
+
+/** The agent of the backtest, as it is now. */
+export interface AgentNow {
+  /** The tools that only run a sub-agent. */
+  readonly delegates: ReadonlySet<string>
+  /** The layers whose tool hooks are passed by. */
+  readonly passedBy: ReadonlySet<string>
+  /** Whether a layer has the version and the options of a recorded turn, as far as they are known. */
+  isUnchanged(layer: string | undefined, recorded: ReadTurn['recorded']): boolean
 }
 
 /** Runs one recorded turn through the tool layers of an agent, and answers its model and tool calls from the recording. */
@@ -31,15 +41,15 @@ export class TurnBacktest {
   cut: string | undefined
   /** Why the turn cannot be judged to its end. */
   diverged: string | undefined
+  /** The steps of `ctx.once()` that run here. Agents inside have their ids as turn ids. */
+  readonly #onces: string[] = []
   readonly #turn: ReadTurn
-  readonly #isSameVersion: boolean
-  readonly #delegates: ReadonlySet<string>
+  readonly #agent: AgentNow
 
-  constructor(turn: ReadTurn, version: string | undefined, delegates: ReadonlySet<string>) {
+  constructor(turn: ReadTurn, agent: AgentNow) {
     this.#turn = turn
-    this.#delegates = delegates
+    this.#agent = agent
     const { recorded } = turn
-    this.#isSameVersion = version !== undefined && version === recorded.version
     this.recorded = new RecordedCalls(turn.turnId, recorded)
     this.clock = { ...systemClock, now: () => recorded.startedAt }
     this.journal = { compares: false, step: (id, work, emit) => this.#step(id, work, emit) as never }
@@ -84,10 +94,14 @@ export class TurnBacktest {
   #step(id: string, work: (emit: never) => unknown, emit: unknown): unknown {
     const call = this.calls.get(keyOfStep(id))
     if (call !== undefined) return this.#tool(call, id, () => work(emit as never))
-    if (!id.includes(':once:')) return work(emit as never)
-    if (/:(model|tool:.+):\d+:?\d*$/.test(id)) return this.#refuse()
-    const once = this.#isSameVersion ? this.recorded.once(id) : undefined
-    return once === undefined || once.error !== undefined ? work(emit as never) : once.result
+    if (this.#onces.some((outer) => id.startsWith(`${outer}:model:`) || id.startsWith(`${outer}:tool:`)))
+      return this.#refuse()
+    if (!id.slice(this.turnId.length).includes(':once:')) return work(emit as never)
+    const once = this.recorded.once(id)
+    const isKept = once?.error === undefined && this.#agent.isUnchanged(once?.layer, this.#turn.recorded)
+    if (once !== undefined && isKept) return once.result
+    this.#onces.push(id)
+    return work(emit as never)
   }
 
   /** A layer asks a model, which could answer differently from what it answered then. */
@@ -102,25 +116,29 @@ export class TurnBacktest {
     const { turnId, callId, key } = call
     const nothing: ToolResult = { callId, content: '', status: 'ok' }
     const { exact, last } = this.recorded.step(id)
-    if (this.#delegates.has(call.tool) && this.recorded.hasSubAgent(turnId, callId)) {
+    const result = exact?.error === undefined ? resultOf(exact?.result, callId) : undefined
+    if (this.#agent.delegates.has(call.tool) && this.recorded.hasSubAgent(turnId, callId)) {
       call.entered = true
       const live = (await work()) as ToolResult
-      return live.status === 'suspended' ? live : ((exact && resultOf(exact, callId)) ?? live)
+      return live.status === 'suspended' ? live : (result ?? live)
     }
-    if (exact !== undefined) {
-      const result = resultOf(exact, callId)
-      if (result === undefined) this.cut ??= 'the call was cancelled'
-      return result ?? nothing
-    }
-    if (last !== undefined) this.diverge('another attempt of the call was not recorded')
-    else this.cut ??= this.#withoutOutcome(key)
+    if (result !== undefined) return result
+    if (exact !== undefined) this.cut ??= 'after a cancelled call'
+    else if (last !== undefined) this.diverge('another attempt of the call was not recorded')
+    else return this.#answerOfLayer(call) ?? this.#withoutOutcome(key) ?? nothing
     return nothing
   }
 
-  #withoutOutcome(key: string): string {
-    const { outcome } = this.recorded.outcome(key)
-    if (outcome === 'denied' || outcome === 'waiting') return 'after a newly allowed call'
-    this.diverge(outcome === 'answered' ? 'a layer answered the call then' : 'the result of the call was not recorded')
-    return this.cut as string
+  /** A layer that a backtest passes by, such as a cache, answered the call then. */
+  #answerOfLayer(call: BacktestCall): ToolResult | undefined {
+    const { outcome, layer = '' } = this.recorded.outcome(call.key)
+    if (outcome !== 'answered' || !this.#agent.passedBy.has(layer)) return undefined
+    call.entered = true
+    return resultOf(this.recorded.answerOfLayer(call.key), call.callId)
+  }
+
+  #withoutOutcome(key: string): undefined {
+    if (this.recorded.outcome(key).outcome === 'allowed') this.diverge('the result of the call was not recorded')
+    else this.cut ??= 'after a newly allowed call'
   }
 }
