@@ -14,7 +14,7 @@ export interface RecordedOutcome {
 }
 
 /** The answers of a recorded model call. */
-export interface RecordedAnswer {
+interface RecordedAnswer {
   readonly items: readonly unknown[]
   readonly finish: unknown
 }

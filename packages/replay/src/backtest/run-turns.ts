@@ -10,7 +10,7 @@ import { type AgentNow, TurnBacktest } from './turn-backtest.ts'
 const concurrency = 8
 
 /** What the runs of a backtest share. */
-export interface Backtest {
+interface Backtest {
   readonly agent: BacktestAgent
   readonly layer: BacktestLayer
   readonly builder: ReportBuilder
