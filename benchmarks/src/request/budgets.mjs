@@ -24,6 +24,7 @@ const own = [
     most: [1.9, 2.15, 2.3, 2.55, 1.75, 2.05, 1.7, 3.6, 1],
     target: [1.8, 1.7, 1.9, 1.9, 1.5, 1.5, 1.3, 3, 1],
   }),
+  ...budgetsOf('recorded', 'layers', ['W3'], { most: [1.1], target: [1.1] }),
   ...budgetsOf('durable', 'hand', measures.slice(0, -1), {
     most: [3.5, 3.1, 3.7, 5.3, 3.6, 2.15, 2.05, 6.5],
     target: [3, 2.4, 3, 3, 2.5, 1.6, 1.5, 5],

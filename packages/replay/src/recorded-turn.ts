@@ -69,13 +69,14 @@ export interface RecordedClock {
   readonly fired?: readonly (RecordedMoment & { readonly ms: number })[] | undefined
 }
 
-/** A message of `steer()`, before any layer changed it. */
+/** A message of `steer()`, before any layer changed it, at the moment when the layers got it: before the next step. */
 export interface RecordedSteer extends RecordedMoment {
   readonly message: Message
 }
 
 /** An abort through the signal, the caller or the session. */
 export interface RecordedAbort extends RecordedMoment {
+  /** What was passed to `abort()`, or its message. */
   readonly reason: string
   /** The ids of the steps that it interrupted. */
   readonly during: readonly string[]

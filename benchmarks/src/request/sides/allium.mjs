@@ -5,7 +5,7 @@ import { weather } from './tool.mjs'
 /**
  * A server of Allium. `load` imports its packages: those of this checkout, or of an earlier one.
  *
- * @param {{ layers?: boolean, encrypted?: boolean, durable?: boolean, load?: (name: string) => Promise<Record<string, Function>> }} side
+ * @param {{ layers?: boolean, recorded?: boolean, encrypted?: boolean, durable?: boolean, load?: (name: string) => Promise<Record<string, Function>> }} side
  * @param {{ url: string, file: string, synchronous: 'full' | 'normal', ui: boolean }} place
  * @returns its port and a function that closes it
  */
@@ -17,12 +17,13 @@ export async function allium({ encrypted, durable, ...side }, { file, synchronou
 }
 
 /** The same on any store. */
-export async function alliumOn(store, { url, ui, layers, durable, load = imported }) {
+export async function alliumOn(store, { url, ui, layers, recorded, durable, load = imported }) {
   const [{ Agent }, { fromAiSdk }] = [await load('allium'), await load('@allium/providers')]
   const [{ server }, { serve }] = [await load('@allium/server'), await load('@allium/server/node')]
   const provider = createOpenAICompatible({ name: 'mock', baseURL: url, apiKey: 'none', includeUsage: true })
   const agent = new Agent({ version: '1', model: fromAiSdk(provider('mock')), store, tools: [weather] })
   if (layers) await addLayers(agent, load)
+  if (recorded) agent.use((await load('@allium/replay')).record({ store: sealed(store.recordings) }))
   const options = { ...(ui && { uiStream: 7 }), ...(durable && { durable: durable(agent, { store }) }) }
   const served = await serve(server(agent, { principal, ...options }), { port: 0, signals: false })
   return {
@@ -36,6 +37,9 @@ export async function alliumOn(store, { url, ui, layers, durable, load = importe
 }
 
 const imported = (name) => import(name)
+
+/** A server would not record next to a layer that redacts, if the store were not sealed. What encryption costs is the row of another side. */
+const sealed = (recordings) => ({ sealed: true, add: (...recording) => recordings.add(...recording) })
 
 /** The layers of a backend for many tenants. */
 async function addLayers(agent, load) {

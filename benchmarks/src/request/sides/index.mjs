@@ -4,7 +4,8 @@ import { peers } from './peers.mjs'
 const alliumSides = {
   plain: { title: 'Allium: server and store, no layers', side: {} },
   layers: { title: 'Allium with budget, rate limit, PII, retry, usage, compaction', side: { layers: true } },
-  encrypted: { title: 'the same, encrypted', side: { layers: true, encrypted: true } },
+  recorded: { title: 'the same, recorded', side: { layers: true, recorded: true } },
+  encrypted: { title: 'with layers, encrypted', side: { layers: true, encrypted: true } },
   durable: { title: 'the same, encrypted and durable', side: { layers: true, encrypted: true, durable: true } },
 }
 

@@ -1,11 +1,12 @@
 import { AlliumError, addUsage, type Clock, digestOf, noUsage, systemClock, type Usage } from '@allium/core'
-import { checkOptions, type KeysOf } from '@allium/core/internal'
+import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
 import { type EvalCase, type NamedCase, nameCases } from '../cases/case.ts'
 import { type Gate, gateList } from '../gates/gate.ts'
 import { judgeGates } from '../gates/judge-gates.ts'
 import type { Calibration } from '../report/calibration.ts'
 import type { CaseReport, EvalReport, TrialReport } from '../report/report.ts'
 import { checkReport } from '../report/report-file.ts'
+import { scrubbed } from '../report/scrub.ts'
 import { summaryOf } from '../report/summary.ts'
 import { scoreRun } from '../scorers/score-run.ts'
 import { worstOf } from '../statistics/verdicts.ts'
@@ -34,6 +35,8 @@ export interface EvaluateOptions<E, Name extends string> extends EvalRunOptions 
   timeout?: number | undefined
   /** Limits of the whole evaluation, scorers included. Trials that would begin beyond one are invalid. @default none */
   budget?: { readonly calls?: number | undefined; readonly tokens?: number | undefined } | undefined
+  /** Replaces each text of a report before it is returned. Scorers get the texts as they are. @default texts as they are */
+  scrub?: ((text: string) => string) | undefined
   /** Aborts the evaluation. It then rejects with the reason. */
   signal?: AbortSignal | undefined
   /** Called after each trial. */
@@ -65,6 +68,7 @@ const known: KeysOf<EvaluateOptions<unknown, string>> = {
   output: true,
   timeout: true,
   budget: true,
+  scrub: true,
   signal: true,
   onProgress: true,
   clock: true,
@@ -93,7 +97,7 @@ export async function evaluate<Name extends string, E = unknown>(
       ? lostRun(setup.signal, one, trial)
       : await runTrial(setup, one, trial, earlier?.[trial % earlier.length])
     addUsage(usage, run.usage)
-    const report = trialReport(run, await scoreRun(run, scorers, scorerUsage))
+    const report = scrubbed(trialReport(run, await scoreRun(run, scorers, scorerUsage)), options.scrub)
     options.onProgress?.({ done: ++done, total: jobs.length, case: one.id, trial, status: run.status })
     return report
   })
@@ -120,6 +124,8 @@ function check<E, Name extends string>(options: EvaluateOptions<E, Name>) {
   checkOptions(options.budget, { calls: true, tokens: true }, 'The budget of evaluate()', 'options.invalid')
   const { agent, scorers, trials = 3, baseline, gates = {}, concurrency = 4, timeout = 300_000 } = options
   if (typeof agent?.run !== 'function') throw invalid('evaluate() needs the option agent: an Agent.')
+  if (options.scrub !== undefined && typeof options.scrub !== 'function')
+    throw invalid(`The option scrub of evaluate() takes a function, not ${describe(options.scrub)}.`)
   const named = Object.entries<Scorer<E>>(scorers ?? {})
   if (named.length === 0)
     throw invalid('evaluate() needs scorers, such as { right: (run) => run.text.includes("42") }.')

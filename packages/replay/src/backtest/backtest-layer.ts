@@ -13,8 +13,8 @@ import {
 import { heldLease, isThenable } from '@allium/core/internal'
 import { memoryLedger, memoryStore, sharedStore } from '@allium/store'
 import { beingReplayed } from '../being-replayed.ts'
-import { DecisionRecorder } from '../decision-recorder.ts'
-import type { RecordedDecision } from '../recorded-turn.ts'
+import type { Decision } from '../decisions/decision-list.ts'
+import { type DecisionSink, DecisionWatcher } from '../decisions/decision-watcher.ts'
 import type { BacktestCall, TurnBacktest } from './turn-backtest.ts'
 
 /** Categories of layers that only look at calls, or stand in for a tool. */
@@ -41,7 +41,7 @@ export class BacktestLayer {
   readonly passedBy = new Set<string>()
   readonly #others = new Set<string>()
   readonly #turns = new Map<string, TurnBacktest>()
-  readonly #decisions = new DecisionRecorder()
+  readonly #decisions = new DecisionWatcher()
 
   passBy(layers: readonly { readonly name: string; readonly order: { readonly is?: readonly string[] } }[]): void {
     for (const {
@@ -111,7 +111,7 @@ export class BacktestLayer {
         throw error
       }
       try {
-        const value = this.#decisions.run(hook, ctx, next, (decision) => decided(call, decision))
+        const value = this.#decisions.run(hook, ctx, next, sinkOf(call))
         return isThenable(value) ? value.then(ended, failed) : ended(value)
       } catch (error) {
         return failed(error)
@@ -130,8 +130,17 @@ export class BacktestLayer {
   }
 }
 
-function decided(call: BacktestCall, { layer, decision, reason }: RecordedDecision): void {
-  if (decision === 'retried' || decision === 'recovered') return
+function sinkOf(call: BacktestCall): DecisionSink {
+  return {
+    decided: ({ hook: { layer } }, decision) => decided(call, layer, decision),
+    returned() {},
+  }
+}
+
+/** Layers outside see the denial of a layer again, so the first one counts. */
+function decided(call: BacktestCall, layer: string | undefined, { decision, reason }: Decision): void {
+  if (decision === 'retried' || decision === 'recovered' || call.isDecided) return
+  call.isDecided = decision === 'denied' || decision === 'suspended'
   call.layer = layer
   call.reason = reason
 }

@@ -80,9 +80,10 @@ async function runOne(
       const { maxSteps, clientTools } = task.options
       const { clock, journal } = turn
       const options = { turnId, clock, journal, maxSteps, clientTools }
-      await (task.decisions === undefined
+      const { toolCalls } = await (task.decisions === undefined
         ? session.run(task.input as string, options)
         : session.resume(task.decisions as never, options))
+      turn.ended(toolCalls)
     } finally {
       await session.close()
     }

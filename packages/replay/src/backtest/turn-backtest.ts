@@ -15,6 +15,8 @@ export interface BacktestCall {
   outcome: CallOutcome | undefined
   layer: string | undefined
   reason: string | undefined
+  /** Whether a layer or the core denied or suspended it. */
+  isDecided: boolean
   /** Whether it reached the tool. */
   reached: boolean
   /** Whether its sub-agent or a cache stands for it, so that reaching the tool is no change. */
@@ -72,7 +74,7 @@ export class TurnBacktest {
     const { size: number } = this.calls
     const call: BacktestCall = {
       ...{ key, turnId, callId, tool: tool.name, number },
-      ...{ outcome: undefined, layer: undefined, reason: undefined, reached: false, entered: false },
+      ...{ outcome: undefined, layer: undefined, reason: undefined, isDecided: false, reached: false, entered: false },
     }
     this.calls.set(key, call)
     return call
@@ -88,6 +90,16 @@ export class TurnBacktest {
         for (const item of items) yield item as ModelChunk
         yield finish as ModelChunk
       },
+    }
+  }
+
+  /** A layer may deny a call and return something else. If it is the outermost layer, only the result of the run shows it. */
+  ended(records: readonly { readonly callId: string; readonly result: ToolResult }[]): void {
+    for (const { callId, result } of records) {
+      const call = this.calls.get(callKey(this.turnId, callId))
+      if (result.status !== 'denied' || call?.outcome !== 'answered') continue
+      call.outcome = 'denied'
+      call.reason = typeof result.content === 'string' ? result.content : undefined
     }
   }
 
