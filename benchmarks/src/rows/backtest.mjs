@@ -34,7 +34,8 @@ export const backtested = {
     const { readRecordings } = await import('@allium/replay/recorded')
     const { memoryStore } = await import('@allium/store')
     const store = memoryStore()
-    const agentWith = (...layers) => new Agent({ name: 'bench', model, orderCheck: 'off', tools: [weather] }).use(layers)
+    const agentWith = (...layers) =>
+      new Agent({ name: 'bench', model, orderCheck: 'off', tools: [weather] }).use(layers)
     const recorded = agentWith(
       persist({ store }),
       record({ store: store.recordings }),
