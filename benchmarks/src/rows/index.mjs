@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { backtested } from './backtest.mjs'
 import { bytes } from './bytes.mjs'
 import { maps, pipes } from './chunks.mjs'
 import { crowd } from './crowd.mjs'
@@ -233,6 +234,17 @@ export const rows = [
     kind: 'times',
     most: 1.1,
     warmups: 40,
+  },
+  {
+    id: 'backtest',
+    title: 'a backtest of 10,000 recorded tool calls',
+    unit: 's',
+    sides: backtested,
+    kind: 'most',
+    most: 10,
+    warmups: 1,
+    warmth: 0,
+    samples: 3,
   },
   {
     id: 'start',

@@ -20,6 +20,8 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
   const { stdout, stderr } = context
   try {
     if (argv[0] === 'eval') return await (await import('./eval/eval-command.ts')).evalCommand(argv.slice(1), context)
+    if (argv[0] === 'backtest')
+      return await (await import('./backtest/backtest-command.ts')).backtestCommand(argv.slice(1), context)
     if (argv[0] === 'dev') return await devCommand(argv.slice(1), context)
     if (argv[0] === 'runs') return await runsCommand(argv.slice(1), context)
     if (argv[0] === 'schedules') return await schedulesCommand(argv.slice(1), context)
@@ -42,6 +44,7 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
 
 async function helpOf(command: string | undefined): Promise<string> {
   if (command === 'eval') return (await import('./eval/eval-arguments.ts')).evalHelp
+  if (command === 'backtest') return (await import('./backtest/backtest-arguments.ts')).backtestHelp
   if (command === 'runs') return runsHelp
   return command === 'schedules' ? schedulesHelp : help
 }

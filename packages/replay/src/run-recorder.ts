@@ -13,6 +13,7 @@ import {
   writerOf,
 } from '@allium/core'
 import { type AgentStore, type Ledger, sharedStore } from '@allium/store'
+import { beingReplayed } from './being-replayed.ts'
 import { DecisionWatcher } from './decisions/decision-watcher.ts'
 import { LiveTurns } from './live-turns.ts'
 import type { RecordingSink, RecordOptions } from './record-options.ts'
@@ -52,7 +53,7 @@ export class RunRecorder {
   async around(of: RunOfSession, proceed: () => Promise<StoredTurn>): Promise<StoredTurn> {
     const { run, ctx } = of
     const { journal, kind, turnId } = run
-    if (kind !== 'run' || journal === undefined) return proceed()
+    if (kind !== 'run' || journal === undefined || ctx.find(beingReplayed) === true) return proceed()
     const store = this.#storeOf(ctx)
     const recorder = this.#isSkipped(run, ctx)
       ? undefined

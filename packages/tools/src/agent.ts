@@ -40,6 +40,9 @@ export interface AgentToolOptions<S extends Schema, State> {
   as?: string | undefined
 }
 
+/** A replay runs the code of such a tool, because it has no effect of its own. */
+const onlyDelegates = Symbol.for('allium.tool.delegates')
+
 const readOptions = layerOptions<AgentToolOptions<Schema, unknown>>('tools:agent', {
   agent: option.required(option.object, 'who does the work'),
   description: option.required(option.text, 'when to hand work on, for the model'),
@@ -87,6 +90,7 @@ export function agentTool<S extends Schema = undefined, State = {}>(
     timeout,
     flow: {},
     agent,
+    ...{ [onlyDelegates]: true },
     ...(schema !== undefined && { schema }),
     ...(jsonSchema !== undefined && { jsonSchema }),
     ...(requireApproval !== undefined && { requireApproval }),

@@ -1,0 +1,5 @@
+export { type BacktestOptions, backtest } from './backtest.ts'
+export type { BacktestAgent } from './backtest-agent.ts'
+export type { BacktestChange, BacktestChangeKind } from './judge-turn.ts'
+export type { CallOutcome } from './recorded-calls.ts'
+export type { BacktestLayerChanges, BacktestReport } from './report.ts'
