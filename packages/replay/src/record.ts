@@ -15,6 +15,7 @@ import {
 } from '@allium/core'
 import { aroundRun } from '@allium/core/context'
 import { type RecordingStore, sharedStore } from '@allium/store'
+import { beingReplayed } from './being-replayed.ts'
 import { DecisionRecorder } from './decision-recorder.ts'
 import { LiveTurns } from './live-turns.ts'
 import { contentOf } from './recording-content.ts'
@@ -113,7 +114,7 @@ class RunRecorder {
 
   async around(run: WrappedRun, ctx: SessionContext, proceed: () => Promise<StoredTurn>): Promise<StoredTurn> {
     const { journal, kind, turnId } = run
-    if (kind !== 'run' || journal === undefined) return proceed()
+    if (kind !== 'run' || journal === undefined || ctx.find(beingReplayed) === true) return proceed()
     const store = this.#storeOf(ctx)
     const recorder = this.#isSkipped(run, ctx) ? undefined : new TurnRecorder(run, ctx, this.maxBytes)
     if (recorder === undefined || !this.#live.add(ctx.principal, turnId, recorder)) {

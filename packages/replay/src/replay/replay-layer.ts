@@ -8,7 +8,7 @@ import {
 } from '@allium/core'
 import { aroundRun } from '@allium/core/context'
 import { DecisionRecorder } from '../decision-recorder.ts'
-import { beingReplayed } from './being-replayed.ts'
+import { beingReplayed } from '../being-replayed.ts'
 import type { LayerOptions } from './changed-layers.ts'
 import type { TurnReplay } from './turn-replay.ts'
 
