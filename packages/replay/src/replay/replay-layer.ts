@@ -7,14 +7,19 @@ import {
   type TypedMiddleware,
 } from '@allium/core'
 import { aroundRun } from '@allium/core/context'
+import { sharedStore } from '@allium/store'
 import { DecisionRecorder } from '../decision-recorder.ts'
 import { beingReplayed } from '../being-replayed.ts'
 import type { LayerOptions } from './changed-layers.ts'
+import type { TurnToReplay } from './replay.ts'
+import { replayStore } from './replay-store.ts'
 import type { TurnReplay } from './turn-replay.ts'
 
 /** Puts the turns of a replay into the layers of the agent: it watches each hook, and answers at the core. */
 export class ReplayLayer {
-  /** The turn that runs. */
+  /** The turn whose session opens or runs. */
+  given: TurnToReplay | undefined
+  /** Its replay, while it runs. */
   current: TurnReplay | undefined
   readonly layer: TypedMiddleware<{}>
   readonly #without: ReadonlySet<string>
@@ -28,6 +33,8 @@ export class ReplayLayer {
       provides: [beingReplayed],
       session: (ctx, next) => {
         ctx.provide(beingReplayed, true)
+        const real = ctx.find(sharedStore)
+        if (real !== undefined) ctx.provide(sharedStore, replayStore(real, this.given as TurnToReplay, ctx.sessionId))
         aroundRun(ctx, async (_run, proceed) => {
           const stored = await proceed()
           if (this.current !== undefined) this.current.stored = stored
