@@ -12,33 +12,28 @@ export class ReplayLedger implements Ledger {
   readonly #used = new Set<RecordedPosting>()
   readonly #before = new Map<string, LedgerBalance>()
   readonly #own = memoryLedger()
-  readonly #nameOf: (account: string) => string
 
-  /** @param nameOf returns the name of an account in the recording, which may contain the id of the session */
-  constructor(postings: readonly RecordedPosting[], nameOf: (account: string) => string) {
+  constructor(postings: readonly RecordedPosting[]) {
     this.#postings = postings
-    this.#nameOf = nameOf
     for (const { account, balance } of postings) if (balance !== undefined) this.#before.set(account, balance)
   }
 
   async reserve(request: Request): Promise<Reservation | undefined> {
-    const account = this.#nameOf(request.account)
-    const recorded = this.#recordedFor({ ...request, account })
+    const { id, account, amount } = request
+    const recorded = this.#recordedFor(request)
     if (recorded !== undefined) this.#used.add(recorded)
     const { spent, reserved } = this.#of(account)
     // What others have spent and hold is not in the own ledger.
     const room = request.limit - spent - reserved
     const limit = recorded === undefined ? room : recorded.refused === true ? -1 : Number.MAX_SAFE_INTEGER
-    const held = await this.#own.reserve({ id: request.id, account, amount: request.amount, limit })
-    return held && { ...held, account: request.account }
+    return this.#own.reserve({ id, account, amount, limit })
   }
 
   async settle(reservation: Reservation, spent: number): Promise<void> {
-    await this.#own.settle({ ...reservation, account: this.#nameOf(reservation.account) }, spent)
+    await this.#own.settle(reservation, spent)
   }
 
-  async balance(given: string): Promise<LedgerBalance> {
-    const account = this.#nameOf(given)
+  async balance(account: string): Promise<LedgerBalance> {
     const [before, own] = [this.#of(account), await this.#own.balance(account)]
     return { spent: before.spent + own.spent, reserved: before.reserved + own.reserved }
   }
