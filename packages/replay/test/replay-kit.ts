@@ -2,7 +2,7 @@ import { Agent, type AgentOptions, fromJson, type Usable } from '@allium/core'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import type { RecordedTurn } from '../src/index.ts'
 import { type ReplayOptions, type ReplayReport, replay, type TurnToReplay } from '../src/replay/index.ts'
-import { memory, recorded, work } from './kit.ts'
+import { type memory, recorded, work } from './kit.ts'
 
 export type Layers = () => readonly Usable[]
 

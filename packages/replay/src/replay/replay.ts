@@ -1,11 +1,19 @@
-import { type Agent, AlliumError, isAlliumError, messageOf, type SessionKey, type Snapshot, type Usable } from '@allium/core'
+import {
+  type Agent,
+  AlliumError,
+  isAlliumError,
+  messageOf,
+  type SessionKey,
+  type Snapshot,
+  type Usable,
+} from '@allium/core'
 import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
 import type { RecordedTurn } from '../recorded-turn.ts'
 import { compareTurn } from './compare/compare-turn.ts'
-import { Report } from './report.ts'
 import { ReplayLayer } from './replay-layer.ts'
-import { runTurn } from './run-turn.ts'
 import type { ReplayedTurn, ReplayMode, ReplayReport } from './replayed-turn.ts'
+import { Report } from './report.ts'
+import { runTurn } from './run-turn.ts'
 
 /** A recorded turn with the session that it began with, as `readRecordings()` returns it. */
 export interface TurnToReplay {

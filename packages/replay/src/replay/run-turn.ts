@@ -55,15 +55,19 @@ function optionsOf({ options }: TurnToReplay['recorded']['task'], use: readonly 
 /** Sends the messages again that were steered into the turn, and aborts it when it was aborted. */
 function addMoments(turn: TurnReplay, run: ReturnType<ReturnType<Agent['session']>['run']>): void {
   const { steered = [], abort } = turn.recorded
-  const moments = steered.map(({ message, ...at }) => ({
-    ...at,
+  const messages = steered.map(({ message, after, at }) => ({
+    after,
+    at,
     happens() {
-      run.steer(message as never).catch(() => {})
+      run.steer(message).catch(() => {})
       return true
     },
   }))
-  turn.schedule.add(moments)
+  turn.schedule.add(messages)
   if (abort === undefined) return
-  const { reason, during: _, ...at } = abort
-  turn.schedule.add([{ ...at, happens: () => (turn.abort(reason), true) }])
+  const happens = () => {
+    turn.abort(abort.reason)
+    return true
+  }
+  turn.schedule.add([{ after: abort.after, at: abort.at, happens }])
 }

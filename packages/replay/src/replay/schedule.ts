@@ -34,7 +34,11 @@ export class Schedule {
 
   /** @param stuck called when nothing can happen any more, although the run has not ended */
   constructor(
-    recorded: { readonly startedAt: number; readonly steps: readonly RecordedStep[]; readonly clock?: RecordedClock | undefined },
+    recorded: {
+      readonly startedAt: number
+      readonly steps: readonly RecordedStep[]
+      readonly clock?: RecordedClock | undefined
+    },
     stuck: () => void,
   ) {
     this.#steps = recorded.steps

@@ -2,8 +2,8 @@ import type { Emit, HookInfo, Journal, ModelContext, StoredTurn, ToolContext } f
 import { pinnedModel } from '../answers/pinned-model.ts'
 import { errorOf } from '../answers/recorded-error.ts'
 import { nameOf, RecordedSteps } from '../answers/recorded-steps.ts'
-import { type DecisionSink } from '../decisions/decision-watcher.ts'
 import { DecisionList } from '../decisions/decision-list.ts'
+import type { DecisionSink } from '../decisions/decision-watcher.ts'
 import { recordedDecision, unseenDecisions } from '../recorded-decision.ts'
 import type { RecordedDecision, RecordedStep } from '../recorded-turn.ts'
 import type { ChangedLayers } from './changed-layers.ts'
@@ -67,8 +67,9 @@ export class TurnReplay implements DecisionSink {
     return this.#end.signal
   }
 
+  /** Aborts the run again. @param reason the message of the error that it was aborted with */
   abort(reason: string): void {
-    this.#end.abort(reason)
+    this.#end.abort(Object.assign(new Error(reason), { name: 'AbortError' }))
   }
 
   /** Ends the replay: an answer is needed that the recording does not have. */
@@ -191,7 +192,13 @@ export class TurnReplay implements DecisionSink {
   }
 
   /** Answers `once()` as recorded, unless its layer has changed. */
-  #once(id: string, place: number | undefined, layer: string | undefined, turnId: string, work: () => unknown): unknown {
+  #once(
+    id: string,
+    place: number | undefined,
+    layer: string | undefined,
+    turnId: string,
+    work: () => unknown,
+  ): unknown {
     const live = [...this.#live].find((outer) => id.startsWith(`${outer}:`))
     if (live !== undefined) return this.#missing(turnId, undefined, `once() of "${layer ?? live}" needs a live answer`)
     if (place !== undefined && !this.layers.isChanged(turnId, layer)) return this.#answer(place)

@@ -55,7 +55,12 @@ export const approvals: readonly Kind[] = [
     play: decide({ c1: { approve: true }, c2: { deny: 'no' } }),
   },
   { title: 'a layer that asks', steps: [asks, 'done'], parts: layerAsks, play: decide({ c1: { approve: true } }) },
-  { title: 'a layer that asks, and a denial', steps: [asks, 'done'], parts: layerAsks, play: decide({ c1: { deny: 'no' } }) },
+  {
+    title: 'a layer that asks, and a denial',
+    steps: [asks, 'done'],
+    parts: layerAsks,
+    play: decide({ c1: { deny: 'no' } }),
+  },
   {
     title: 'a new turn in place of a decision',
     steps: [asks, 'never mind'],

@@ -1,13 +1,15 @@
-import { canary, shadow } from '../../../src/index.ts'
 import * as guard from '../../../src/guard.ts'
 import type { Middleware } from '../../../src/index.ts'
+import { canary, shadow } from '../../../src/index.ts'
 import type { ScriptedStep } from '../../../src/testing.ts'
 import { type Kind, tool } from '../world.ts'
 
 const call = (name: string, args: object | string = {}, callId = 'c1'): ScriptedStep => ({
   toolCalls: [{ name, callId, args: args as never }],
 })
-const layers = (...list: Middleware[]) => () => ({ layers: list })
+const layers =
+  (...list: Middleware[]) =>
+  () => ({ layers: list })
 const typed = tool('work', {
   jsonSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'], additionalProperties: false },
 })

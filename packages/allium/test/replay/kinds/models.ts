@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { z } from 'zod'
 import * as guard from '../../../src/guard.ts'
 import type { Middleware } from '../../../src/index.ts'
 import * as model from '../../../src/model.ts'
@@ -130,7 +131,7 @@ export const models: readonly Kind[] = [
   {
     title: 'structured output that is repaired',
     steps: ['{"city":1}', '{"city":"Bern"}'],
-    parts: () => ({ layers: [model.structured({ schema: schema as never })] }),
+    parts: () => ({ layers: [model.structured({ schema: z.object({ city: z.string() }) })] }),
     play: (session) => session.run('where', { output: { jsonSchema: schema } }),
   },
   {
@@ -148,7 +149,7 @@ export const models: readonly Kind[] = [
   {
     title: 'settings of a layer',
     steps: ['ok'],
-    parts: () => ({ layers: [model.settings({ temperature: 0.2 } as never)] }),
+    parts: () => ({ layers: [model.settings({ defaults: { temperature: 0.2 } })] }),
   },
   {
     title: 'marks for the prompt cache',
@@ -168,10 +169,7 @@ export const models: readonly Kind[] = [
     ],
     parts: () => ({
       options: {
-        tools: [
-          tool('slow', { execute: () => wait(15, 'slow') }),
-          tool('fast', { execute: () => wait(2, 'fast') }),
-        ],
+        tools: [tool('slow', { execute: () => wait(15, 'slow') }), tool('fast', { execute: () => wait(2, 'fast') })],
       },
     }),
   },

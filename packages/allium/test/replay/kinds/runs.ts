@@ -130,7 +130,11 @@ export const runs: readonly Kind[] = [
         },
       ] as never),
   },
-  { title: 'instructions of a function', steps: ['ok'], parts: () => ({ options: { instructions: () => 'Be brief.' } }) },
+  {
+    title: 'instructions of a function',
+    steps: ['ok'],
+    parts: () => ({ options: { instructions: () => 'Be brief.' } }),
+  },
   {
     title: 'a value that a layer draws',
     steps: ['ok'],
@@ -196,10 +200,7 @@ export const runs: readonly Kind[] = [
   },
   {
     title: 'a plan',
-    steps: [
-      call('plan', { items: [{ title: 'look', status: 'pending' }] }),
-      'done',
-    ],
+    steps: [call('plan', { items: [{ title: 'look', status: 'pending' }] }), 'done'],
     parts: () => ({ layers: [memory.plan()] }),
   },
   {

@@ -67,7 +67,9 @@ export const texts: readonly Kind[] = [
     title: 'an output rule',
     steps: ['a promise'],
     parts: () => ({
-      layers: [guard.output({ check: (text: string) => (text.includes('promise') ? 'no promises' : undefined) } as never)],
+      layers: [
+        guard.output({ check: (text: string) => (text.includes('promise') ? 'no promises' : undefined) } as never),
+      ],
     }),
   },
   {

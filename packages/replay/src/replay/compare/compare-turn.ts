@@ -24,11 +24,7 @@ export function compareTurn(given: TurnToReplay, turn: TurnReplay, mode: ReplayM
   // A step that a denial left out is not named twice.
   const isNew = ({ step, field }: ReplayDifference) =>
     field !== 'unused' || !explained.some((difference) => difference.step === step)
-  const differences = [
-    ...divergences(turn, names).filter(isNew),
-    ...explained,
-    ...(mode === 'exact' ? requests : []),
-  ]
+  const differences = [...divergences(turn, names).filter(isNew), ...explained, ...(mode === 'exact' ? requests : [])]
   const lanes = lanesOf(turn, { recorded, replayed }, { names, differences })
   const at = lanes.findIndex(({ differs }) => differs)
   return {

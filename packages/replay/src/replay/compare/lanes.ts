@@ -16,7 +16,12 @@ export function lanesOf(
 ): ReplayLane[] {
   const { steps, used, turnId } = turn
   const before = textsOf(recorded, steps.list, turn, names)
-  const now = textsOf(replayed, steps.list.filter(({ id }) => used.has(id)), turn, names)
+  const now = textsOf(
+    replayed,
+    steps.list.filter(({ id }) => used.has(id)),
+    turn,
+    names,
+  )
   if (turn.divergence !== undefined) {
     const { turnId: of, call, why } = turn.divergence
     const step = names.step(of, call)

@@ -1,6 +1,6 @@
 import type { Message } from '@allium/core'
-import type { RecordedDecision, RecordedTurn } from '../../recorded-turn.ts'
 import { fullRequests } from '../../recorded/full-requests.ts'
+import type { RecordedDecision, RecordedTurn } from '../../recorded-turn.ts'
 import type { TurnToReplay } from '../replay.ts'
 import type { TurnReplay } from '../turn-replay.ts'
 
