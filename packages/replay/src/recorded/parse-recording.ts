@@ -10,6 +10,8 @@ const deepest = 200
 const decisions = new Set<RecordedDecision['decision']>([
   'denied',
   'suspended',
+  'blocked',
+  'aborted',
   'failed',
   'skipped',
   'retried',

@@ -12,11 +12,13 @@ export async function runTurn(
   const { recorded, before, turnId } = given
   const turn = new TurnReplay(given, new ChangedLayers(recorded, agent.version))
   const { principal, context, task } = recorded
+  // Before the session is made, which gets the id of the recorded one.
+  layer.given = given
+  await agent.init()
   const session = agent.session({
     ...(principal !== undefined && { principal: principal as never }),
     ...(context !== undefined && { context: context as never }),
   })
-  layer.given = given
   await session.open()
   session.restore(before)
   layer.current = turn
@@ -55,15 +57,15 @@ function optionsOf({ options }: TurnToReplay['recorded']['task'], use: readonly 
 /** Sends the messages again that were steered into the turn, and aborts it when it was aborted. */
 function addMoments(turn: TurnReplay, run: ReturnType<ReturnType<Agent['session']>['run']>): void {
   const { steered = [], abort } = turn.recorded
-  const messages = steered.map(({ message, after, at }) => ({
-    after,
-    at,
-    happens() {
+  for (const { message, after, at } of steered) {
+    const happens = () => {
       run.steer(message).catch(() => {})
       return true
-    },
-  }))
-  turn.schedule.add(messages)
+    }
+    // It was recorded when the layers read it, so it has to arrive before the step that ended last.
+    if (after === 0) happens()
+    else turn.schedule.add([{ after: after - 1, at, happens }])
+  }
   if (abort === undefined) return
   const happens = () => {
     turn.abort(abort.reason)

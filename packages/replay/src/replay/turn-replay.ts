@@ -1,6 +1,6 @@
 import type { Emit, HookInfo, Journal, ModelContext, StoredTurn, ToolContext } from '@allium/core'
 import { pinnedModel } from '../answers/pinned-model.ts'
-import { errorOf } from '../answers/recorded-error.ts'
+import { errorOf, isCancelled } from '../answers/recorded-error.ts'
 import { nameOf, RecordedSteps } from '../answers/recorded-steps.ts'
 import { DecisionList } from '../decisions/decision-list.ts'
 import type { DecisionSink } from '../decisions/decision-watcher.ts'
@@ -103,6 +103,8 @@ export class TurnReplay implements DecisionSink {
     )
     if (hit?.decision !== 'skipped' || hit.answer === undefined || this.layers.isChanged(ctx.turnId, layer))
       return undefined
+    for (const step of this.steps.list)
+      if (step.layer === layer && nameOf(step.id, this.turnId).turnId === ctx.turnId) this.used.add(step.id)
     return ctx.skipCall(structuredClone(hit.answer) as never)
   }
 
@@ -141,7 +143,8 @@ export class TurnReplay implements DecisionSink {
     const place = this.steps.placeOf(id)
     if (place === undefined) return this.#missing(turnId, call, 'this model call has no recorded answer')
     const step = this.steps.list[place] as RecordedStep
-    ctx.setModel(pinnedModel(model, step, () => this.schedule.turnOf(place)))
+    const ready = () => (isCancelled(step) ? undefined : this.schedule.turnOf(place))
+    ctx.setModel(pinnedModel(model, step, ready))
     return next()
   }
 

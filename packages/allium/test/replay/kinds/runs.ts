@@ -165,6 +165,8 @@ export const runs: readonly Kind[] = [
         } satisfies Middleware,
       ],
     }),
+    // In a stored session the store reads the clock, too.
+    play: (_, agent) => agent.run('hi'),
   },
   {
     title: 'the state of a session',

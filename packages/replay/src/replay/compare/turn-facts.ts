@@ -55,7 +55,8 @@ function factsOf(
         const key = contentKey(turnId, part.callId)
         if (!contents.has(key)) contents.set(key, part.content)
       }
-  return { requests, decisions, result, contents }
+  // What the core decides is a part of the outcome.
+  return { requests, decisions: decisions.filter(({ layer }) => layer !== undefined), result, contents }
 }
 
 export function contentKey(turnId: string, callId: string): string {
