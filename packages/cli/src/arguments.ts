@@ -30,6 +30,7 @@ export const help = `Usage:
                                   asks you to decide the pending calls of a stored session, or continues it with a prompt
   allium dev <module>             opens the inspector of an agent in the browser and reloads the agent after changes;
                                   --port <port>, --export <name>, --database <file>; needs @allium/devtools
+  allium replay <module>          runs recorded turns through a changed agent and shows the differences; "allium replay --help"
   allium store sql postgres|sqlite
                                   prints the SQL of a store's tables; --schema <name>, --from <version>
   allium store recordings         shows the recorded turns of each tenant: their number, size and age; --store <where>, --json

@@ -19,6 +19,8 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
   const { stdout, stderr } = context
   try {
     if (argv[0] === 'dev') return await devCommand(argv.slice(1), context)
+    if (argv[0] === 'replay')
+      return await (await import('./replay/replay-command.ts')).replayCommand(argv.slice(1), context)
     if (argv[0] === 'runs') return await runsCommand(argv.slice(1), context)
     if (argv[0] === 'schedules') return await schedulesCommand(argv.slice(1), context)
     if (argv[0] === 'store') return await storeCommand(argv.slice(1), context)
@@ -32,12 +34,13 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
   } catch (error) {
     if (argv.includes('--json')) stdout.write(`${toLine({ type: 'error', ...errorFields(error) })}\n`)
     else stderr.write(`${printable(messageOf(error))}\n`)
-    if (error instanceof UsageError && !argv.includes('--json')) stderr.write(`\n${helpOf(argv[0])}`)
+    if (error instanceof UsageError && !argv.includes('--json')) stderr.write(`\n${await helpOf(argv[0])}`)
     return codeOfError(error)
   }
 }
 
-function helpOf(command: string | undefined): string {
+async function helpOf(command: string | undefined): Promise<string> {
+  if (command === 'replay') return (await import('./replay/replay-arguments.ts')).replayHelp
   if (command === 'runs') return runsHelp
   return command === 'schedules' ? schedulesHelp : help
 }

@@ -40,8 +40,8 @@ export interface AgentToolOptions<S extends Schema, State> {
   as?: string | undefined
 }
 
-/** Tells a replay of a recorded turn that the tool has no effect but its agent's, so that it may run. */
-const delegates = Symbol.for('allium.tool.delegates')
+/** A replay runs the code of such a tool, because it has no effect of its own. */
+const onlyDelegates = Symbol.for('allium.tool.delegates')
 
 const readOptions = layerOptions<AgentToolOptions<Schema, unknown>>('tools:agent', {
   agent: option.required(option.object, 'who does the work'),
@@ -84,13 +84,13 @@ export function agentTool<S extends Schema = undefined, State = {}>(
     requireApproval,
     as = `tools:agent:${name}`,
   }: AgentToolOptions<S, State> = readOptions(options)
-  const tool: AnyTool & { [delegates]: true } = {
-    [delegates]: true,
+  const tool: AnyTool = {
     name,
     description,
     timeout,
     flow: {},
     agent,
+    ...{ [onlyDelegates]: true },
     ...(schema !== undefined && { schema }),
     ...(jsonSchema !== undefined && { jsonSchema }),
     ...(requireApproval !== undefined && { requireApproval }),

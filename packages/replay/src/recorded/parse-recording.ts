@@ -7,15 +7,9 @@ import { type Fault, fieldsOf, isNested, isText, isWhole, listOf, optional } fro
 const mostCharacters = 1_000_000
 const deepest = 200
 
-const decisions = new Set<RecordedDecision['decision']>([
-  'denied',
-  'suspended',
-  'blocked',
-  'aborted',
-  'failed',
-  'skipped',
-  'retried',
-  'recovered',
+const decisions = new Set<unknown>([
+  ...(['denied', 'suspended', 'blocked', 'aborted', 'failed'] satisfies RecordedDecision['decision'][]),
+  ...(['skipped', 'retried', 'recovered'] satisfies RecordedDecision['decision'][]),
 ])
 
 /**
@@ -55,10 +49,32 @@ function invalid(what: string, cause?: unknown): AlliumError {
 
 const message = fieldsOf({ role: isText })
 const name = fieldsOf({ name: isText })
+const moment = { after: isWhole, at: Number.isFinite }
+const layer = fieldsOf({ agent: isText, name: isText, options: optional(isRecord) })
+
+const clock = fieldsOf({
+  reads: listOf(listOf(Number.isFinite)),
+  fired: optional(listOf(fieldsOf({ ...moment, ms: Number.isFinite }))),
+})
+const posting = fieldsOf({
+  ...moment,
+  operation: (operation) => operation === 'reserve' || operation === 'settle',
+  id: isText,
+  account: isText,
+  amount: Number.isFinite,
+  limit: optional(Number.isFinite),
+  balance: optional(isRecord),
+})
+const before = fieldsOf({
+  messages: isWhole,
+  version: optional(isWhole),
+  snapshot: optional(fieldsOf({ history: listOf(message), state: isRecord })),
+})
 
 const step = fieldsOf({
   id: isText,
   at: Number.isFinite,
+  layer: optional(isText),
   items: optional(Array.isArray),
   error: optional(fieldsOf({ name: isText, message: isText })),
 })
@@ -79,7 +95,7 @@ const decision = fieldsOf({
   layer: optional(isText),
   scope: (scope) => scope === 'turn' || scope === 'model' || scope === 'tool',
   call: optional((call) => isText(call) || isWhole(call)),
-  decision: (value) => decisions.has(value as RecordedDecision['decision']),
+  decision: (value) => decisions.has(value),
   reason: optional(isText),
 })
 
@@ -95,7 +111,12 @@ const turn = fieldsOf({
       clientTools: optional(listOf(name)),
     }),
   }),
-  before: fieldsOf({ messages: isWhole, version: optional(isWhole) }),
+  before,
+  layers: listOf(layer),
+  clock,
+  steered: optional(listOf(fieldsOf({ ...moment, message }))),
+  abort: optional(fieldsOf({ ...moment, reason: isText, during: listOf(isText) })),
+  postings: optional(listOf(posting)),
   requests: listOf(request),
   steps: listOf(step),
   decisions: listOf(decision),

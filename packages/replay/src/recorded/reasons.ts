@@ -9,9 +9,9 @@ export class Reasons {
     return Object.fromEntries(this.#counts)
   }
 
-  add(reason: string): void {
+  add(reason: string, count = 1): void {
     const cut = reason.slice(0, longest)
     const key = this.#counts.has(cut) || this.#counts.size < mostReasons ? cut : 'other reasons'
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + count)
   }
 }

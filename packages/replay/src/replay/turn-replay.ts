@@ -214,13 +214,21 @@ export class TurnReplay implements DecisionSink {
     const step = this.steps.list[place] as RecordedStep
     this.schedule.ended(place)
     if (step.error !== undefined) throw errorOf(step.error)
-    return structuredClone(step.result)
+    return restored(step.result)
   }
 
   #missing(turnId: string, call: Divergence['call'], why: string): Promise<never> {
     this.diverge(turnId, call, why)
     return rejected(this.#end.signal.reason)
   }
+}
+
+/** Returns a copy of a recorded result. The error of a tool is an error again. */
+function restored(result: unknown): unknown {
+  const copy = structuredClone(result) as { error?: unknown } | undefined
+  const { error } = (copy ?? {}) as { error?: { name?: unknown; message?: unknown } }
+  if (typeof error?.message !== 'string' || typeof error.name !== 'string') return copy
+  return { ...copy, error: errorOf(error as Parameters<typeof errorOf>[0]) }
 }
 
 function rejected(reason: unknown): Promise<never> {

@@ -90,10 +90,6 @@ export const models: readonly Kind[] = [
       await session.run('a').catch(() => {})
       await session.run('b')
     },
-    except: {
-      why: 'the breaker is open in the memory of the process that recorded',
-      fields: ['model 0: answer', 'model 0: failed'],
-    },
   },
   {
     title: 'a hit of the model cache',
