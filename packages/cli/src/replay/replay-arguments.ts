@@ -55,8 +55,7 @@ export function replayArguments(argv: readonly string[], now: number): ReplayArg
   if (module === undefined || extra.length > 0)
     throw new UsageError('"allium replay" takes the module of one agent: allium replay src/agent.ts --store chats.db.')
   const { store, turn, session, tenant, agent, mode = 'pinned', without = [], json = false } = values
-  if (mode !== 'pinned' && mode !== 'exact')
-    throw new UsageError(`--mode is "${mode}". Give pinned or exact.`)
+  if (mode !== 'pinned' && mode !== 'exact') throw new UsageError(`--mode is "${mode}". Give pinned or exact.`)
   return {
     ...{ module, exportName: values.export, store, turn, session, tenant, agent, mode, without, json },
     since: timeOf('--since', values.since, now),

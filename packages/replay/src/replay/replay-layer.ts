@@ -45,7 +45,11 @@ export class ReplayLayer {
       session: (ctx, next) => {
         if (ctx.find(heldLease) !== undefined) throw storesAnonymous(ctx.agent.name)
         const { given } = this
-        if (this.#store !== undefined && given !== undefined) ctx.provide(sharedStore, replayStore(this.#store, given))
+        if (this.#store !== undefined && given !== undefined)
+          ctx.provide(
+            sharedStore,
+            replayStore(this.#store, given, (text) => this.current?.notes.add(text)),
+          )
         aroundRun(ctx, async (_run, proceed) => {
           const stored = await proceed()
           if (this.current !== undefined) this.current.stored = stored

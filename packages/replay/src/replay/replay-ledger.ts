@@ -13,8 +13,12 @@ export class ReplayLedger implements Ledger {
   readonly #before = new Map<string, LedgerBalance>()
   readonly #own = memoryLedger()
 
-  constructor(postings: readonly RecordedPosting[]) {
+  readonly #unknown: () => void
+
+  /** @param unknown called when the recording has no balance of an account */
+  constructor(postings: readonly RecordedPosting[], unknown: () => void) {
     this.#postings = postings
+    this.#unknown = unknown
     for (const { account, balance } of postings) if (balance !== undefined) this.#before.set(account, balance)
   }
 
@@ -22,6 +26,7 @@ export class ReplayLedger implements Ledger {
     const { id, account, amount } = request
     const recorded = this.#recordedFor(request)
     if (recorded !== undefined) this.#used.add(recorded)
+    else if (!this.#before.has(account)) this.#unknown()
     const { spent, reserved } = this.#of(account)
     // What others have spent and hold is not in the own ledger.
     const room = request.limit - spent - reserved
