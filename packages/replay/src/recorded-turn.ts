@@ -69,7 +69,7 @@ export interface RecordedClock {
   readonly fired?: readonly (RecordedMoment & { readonly ms: number })[] | undefined
 }
 
-/** A message of `steer()`, before any layer changed it. */
+/** A message of `steer()`, before any layer changed it, at the moment when the layers got it: before the next step. */
 export interface RecordedSteer extends RecordedMoment {
   readonly message: Message
 }
