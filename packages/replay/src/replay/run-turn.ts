@@ -32,7 +32,10 @@ export async function runTurn(
         ? session.run(task.input as Input, options)
         : session.resume(task.decisions as never, options)
     addMoments(turn, run)
-    await run.settled()
+    await run.then(undefined, (error: unknown) => {
+      // It never began, so there is nothing to compare: an approval has expired, or the context no longer fits.
+      if (turn.stored === undefined && turn.divergence === undefined) throw error
+    })
   } finally {
     turn.schedule.close()
     layer.current = undefined
