@@ -61,7 +61,7 @@ describe('replay()', () => {
   it.each([
     [{ mode: 'loose' }, "The option mode takes 'pinned' or 'exact', not \"loose\""],
     [{ without: ['nope'] }, 'names the layer "nope"'],
-    [{ turn: [] }, 'unknown option'],
+    [{ turn: [] }, 'does not know the option turn'],
   ])('refuses the options %j', async (options, told) => {
     await expect(replayed([], () => [], options as never)).rejects.toThrow(told)
   })
