@@ -18,6 +18,14 @@ export function isCancelled({ error }: RecordedStep): boolean {
   return error?.name === 'AbortError' || error?.name === 'LeftError'
 }
 
+/** Returns a copy of a recorded result, which a layer may change. The error of a tool is an error again. */
+export function copyOfResult(result: unknown): unknown {
+  const copy = structuredClone(result) as { error?: unknown } | undefined
+  const { error } = (copy ?? {}) as { error?: { name?: unknown; message?: unknown } }
+  if (typeof error?.message !== 'string' || typeof error.name !== 'string') return copy
+  return { ...copy, error: errorOf(error as Parameters<typeof errorOf>[0]) }
+}
+
 function detailsIn(more: object): { details?: Record<string, unknown> } {
   const { details } = more as { details?: Record<string, unknown> }
   return details === undefined ? {} : { details }

@@ -12,10 +12,10 @@ import { heldLease } from '@allium/core/internal'
 import { type AgentStore, sharedStore } from '@allium/store'
 import { beingReplayed } from '../being-replayed.ts'
 import { DecisionWatcher } from '../decisions/decision-watcher.ts'
-import type { TurnToReplay } from './replay.ts'
 import { replayStore } from './replay-store.ts'
 import { useSessionId } from './session-id.ts'
 import type { TurnReplay } from './turn-replay.ts'
+import type { TurnToReplay } from './turn-to-replay.ts'
 
 /** Puts the turns of a replay into the layers of the agent: it watches each hook, and answers at the core. */
 export class ReplayLayer {

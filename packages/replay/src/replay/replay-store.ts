@@ -1,7 +1,7 @@
 import { memoryKeyValue } from '@allium/shared/resilience'
 import type { AgentStore, Vault, VaultValues } from '@allium/store'
-import type { TurnToReplay } from './replay.ts'
 import { ReplayLedger } from './replay-ledger.ts'
+import type { TurnToReplay } from './turn-to-replay.ts'
 
 const unknownBalance = 'an account of the ledger has no recorded balance, so it counted from 0'
 

@@ -1,28 +1,11 @@
-import {
-  type Agent,
-  AlliumError,
-  isAlliumError,
-  messageOf,
-  type SessionKey,
-  type Snapshot,
-  type Usable,
-} from '@allium/core'
+import { type Agent, AlliumError, isAlliumError, messageOf, type Usable } from '@allium/core'
 import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
-import type { RecordedTurn } from '../recorded-turn.ts'
 import { compareTurn } from './compare/compare-turn.ts'
 import { ReplayLayer } from './replay-layer.ts'
 import type { ReplayedTurn, ReplayMode, ReplayReport } from './replayed-turn.ts'
 import { Report } from './report.ts'
 import { runTurn } from './run-turn.ts'
-
-/** A recorded turn with the session that it began with, as `readRecordings()` returns it. */
-export interface TurnToReplay {
-  readonly key: SessionKey
-  readonly turnId: string
-  readonly recorded: RecordedTurn
-  /** The session before the turn. */
-  readonly before: Snapshot
-}
+import type { TurnToReplay } from './turn-to-replay.ts'
 
 export interface ReplayOptions {
   /** The changed agent. It must not have run yet, because the replay adds a layer to it. Dispose it afterward. */

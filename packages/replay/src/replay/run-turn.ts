@@ -1,8 +1,8 @@
 import type { Agent, Input, RunOptions, Usable } from '@allium/core'
 import { ChangedLayers } from './changed-layers.ts'
-import type { TurnToReplay } from './replay.ts'
 import type { ReplayLayer } from './replay-layer.ts'
 import { TurnReplay } from './turn-replay.ts'
+import type { TurnToReplay } from './turn-to-replay.ts'
 
 /** Runs a recorded turn through the agent. The turn's own failure is a part of its outcome. */
 export async function runTurn(

@@ -1,6 +1,6 @@
 import type { Emit, HookInfo, Journal, ModelContext, StoredTurn, ToolContext } from '@allium/core'
 import { pinnedModel } from '../answers/pinned-model.ts'
-import { errorOf, isCancelled } from '../answers/recorded-error.ts'
+import { copyOfResult, errorOf, isCancelled } from '../answers/recorded-error.ts'
 import { nameOf, RecordedSteps } from '../answers/recorded-steps.ts'
 import { DecisionList } from '../decisions/decision-list.ts'
 import type { DecisionSink } from '../decisions/decision-watcher.ts'
@@ -8,25 +8,9 @@ import { recordedDecision, unseenDecisions } from '../recorded-decision.ts'
 import type { RecordedDecision, RecordedStep } from '../recorded-turn.ts'
 import type { ChangedLayers } from './changed-layers.ts'
 import { delegatesOnly } from './delegates.ts'
-import type { TurnToReplay } from './replay.ts'
+import type { Divergence, SentRequest } from './divergence.ts'
 import { Schedule } from './schedule.ts'
-
-/** A model call of the replay, as it would have been sent. */
-export interface SentRequest {
-  readonly turnId: string
-  readonly call: number
-  readonly attempt: number
-  readonly model: string
-  readonly request: ModelContext['request']
-}
-
-/** Why a replay cannot go on. */
-export interface Divergence {
-  readonly turnId: string
-  /** As in decisions: the index of a model call, or the id of a tool call. Undefined for the turn. */
-  readonly call: string | number | undefined
-  readonly why: string
-}
+import type { TurnToReplay } from './turn-to-replay.ts'
 
 /** The replay of one turn: it answers the turn's steps from the recording, and keeps what the agent does now. */
 export class TurnReplay implements DecisionSink {
@@ -106,32 +90,6 @@ export class TurnReplay implements DecisionSink {
     for (const step of this.steps.list)
       if (step.layer === layer && nameOf(step.id, this.turnId).turnId === ctx.turnId) this.used.add(step.id)
     return ctx.skipCall(structuredClone(hit.answer) as never)
-  }
-
-  /** Returns the recorded steps that the replay did not ask for, although it should have. */
-  unused(): RecordedStep[] {
-    const { list } = this.steps
-    const onces = list.filter(({ id }) => nameOf(id, this.turnId).kind === 'once')
-    return list.filter((step) => {
-      const { id, layer } = step
-      const { kind, turnId } = nameOf(id, this.turnId)
-      if (this.used.has(id) || kind === 'other' || this.isOpaque(turnId)) return false
-      if (onces.some((outer) => id.startsWith(`${outer.id}:`))) return false
-      return kind !== 'once' || !this.layers.isChangedOrGone(turnId, layer)
-    })
-  }
-
-  /** Whether a turn is that of a sub-agent that the replay did not enter. */
-  isOpaque(turnId: string): boolean {
-    return [...this.opaque].some((prefix) => turnId.startsWith(`${prefix}:`) || turnId.startsWith(`${prefix}/`))
-  }
-
-  /** The call of a model step or a tool step. */
-  callOf({ id }: RecordedStep): { turnId: string; call: string | number } | undefined {
-    const { kind, turnId } = nameOf(id, this.turnId)
-    if (kind !== 'model' && kind !== 'tool') return undefined
-    const call = id.slice(turnId.length + kind.length + 2).replace(/:\d+$/, '')
-    return { turnId, call: kind === 'model' ? Number(call) : call }
   }
 
   /** The core of a model call: swaps the model. */
@@ -214,21 +172,13 @@ export class TurnReplay implements DecisionSink {
     const step = this.steps.list[place] as RecordedStep
     this.schedule.ended(place)
     if (step.error !== undefined) throw errorOf(step.error)
-    return restored(step.result)
+    return copyOfResult(step.result)
   }
 
   #missing(turnId: string, call: Divergence['call'], why: string): Promise<never> {
     this.diverge(turnId, call, why)
     return rejected(this.#end.signal.reason)
   }
-}
-
-/** Returns a copy of a recorded result. The error of a tool is an error again. */
-function restored(result: unknown): unknown {
-  const copy = structuredClone(result) as { error?: unknown } | undefined
-  const { error } = (copy ?? {}) as { error?: { name?: unknown; message?: unknown } }
-  if (typeof error?.message !== 'string' || typeof error.name !== 'string') return copy
-  return { ...copy, error: errorOf(error as Parameters<typeof errorOf>[0]) }
 }
 
 function rejected(reason: unknown): Promise<never> {

@@ -1,8 +1,9 @@
 import { nameOf } from '../../answers/recorded-steps.ts'
 import type { RecordedDecision } from '../../recorded-turn.ts'
-import type { TurnToReplay } from '../replay.ts'
+import { callOfStep, isOpaque, unusedSteps } from '../replayed-steps.ts'
 import type { ReplayDifference, ReplayedTurn, ReplayMode } from '../replayed-turn.ts'
 import type { TurnReplay } from '../turn-replay.ts'
+import type { TurnToReplay } from '../turn-to-replay.ts'
 import { decisionDifferences } from './decisions.ts'
 import { lanesOf } from './lanes.ts'
 import { outcomeDifferences } from './outcome.ts'
@@ -14,7 +15,7 @@ import { recordedFacts, replayedFacts, type TurnFacts } from './turn-facts.ts'
 export function compareTurn(given: TurnToReplay, turn: TurnReplay, mode: ReplayMode): ReplayedTurn {
   const { key, turnId, recorded: source } = given
   const names = new StepNames(turnId)
-  const recorded = only(recordedFacts(given), (id) => !turn.isOpaque(id))
+  const recorded = only(recordedFacts(given), (id) => !isOpaque(turn, id))
   const replayed = replayedFacts(turn)
   const requests = requestDifferences(recorded, replayed, names)
   const explained = [
@@ -55,9 +56,9 @@ function divergences(turn: TurnReplay, names: StepNames): ReplayDifference[] {
     const step = names.step(divergence.turnId, divergence.call)
     return [{ kind: 'diverged', step, field: 'answer', recorded: undefined, replayed: divergence.why }]
   }
-  return turn.unused().map((step): ReplayDifference => {
+  return unusedSteps(turn).map((step): ReplayDifference => {
     const { turnId } = nameOf(step.id, turn.turnId)
-    const name = names.step(turnId, turn.callOf(step)?.call)
+    const name = names.step(turnId, callOfStep(step, turn.turnId)?.call)
     return { kind: 'diverged', step: name, field: 'unused', recorded: step.id, replayed: undefined }
   })
 }

@@ -1,4 +1,5 @@
 import type { RecordedDecision, RecordedStep } from '../../recorded-turn.ts'
+import { callOfStep } from '../replayed-steps.ts'
 import type { ReplayDifference, ReplayLane } from '../replayed-turn.ts'
 import type { TurnReplay } from '../turn-replay.ts'
 import { textOfDecision } from './decisions.ts'
@@ -47,7 +48,7 @@ function textsOf({ decisions, result }: TurnFacts, steps: readonly RecordedStep[
   }
   const rest = [...decisions]
   for (const step of steps) {
-    const named = turn.callOf(step)
+    const named = callOfStep(step, turn.turnId)
     if (named === undefined) continue
     const name = names.step(named.turnId, named.call)
     add(name, textOfStep(step))

@@ -1,8 +1,8 @@
 import type { Message } from '@allium/core'
 import { fullRequests } from '../../recorded/full-requests.ts'
 import type { RecordedDecision, RecordedTurn } from '../../recorded-turn.ts'
-import type { TurnToReplay } from '../replay.ts'
 import type { TurnReplay } from '../turn-replay.ts'
+import type { TurnToReplay } from '../turn-to-replay.ts'
 
 /** A model call as it was sent. */
 export interface RequestFacts {
