@@ -3,5 +3,5 @@ import base from '../../scripts/build/tsup.base.ts'
 
 export default defineConfig({
   ...base,
-  entry: ['src/index.ts', 'src/decisions.ts', 'src/backtest/index.ts', 'src/recorded/index.ts'],
+  entry: ['index', 'backtest/index', 'decisions', 'recorded/index', 'replay/index'].map((name) => `src/${name}.ts`),
 })

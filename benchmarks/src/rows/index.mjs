@@ -10,6 +10,7 @@ import { idle } from './idle.mjs'
 import { layers } from './layers.mjs'
 import { long } from './long.mjs'
 import { longTurn } from './long-turn.mjs'
+import { replayed } from './replay.mjs'
 import { saas } from './stack.mjs'
 import { turns } from './turns.mjs'
 
@@ -242,6 +243,17 @@ export const rows = [
     sides: backtested,
     kind: 'most',
     most: 10,
+    warmups: 1,
+    warmth: 0,
+    samples: 3,
+  },
+  {
+    id: 'replay',
+    title: 'a replayed turn, of 1,000 unchanged ones, CPU',
+    unit: 'ms',
+    sides: replayed,
+    kind: 'most',
+    most: 12,
     warmups: 1,
     warmth: 0,
     samples: 3,

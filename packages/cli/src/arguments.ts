@@ -32,6 +32,7 @@ export const help = `Usage:
                                   --port <port>, --export <name>, --database <file>; needs @allium/devtools
   allium eval [files]             runs evals/*.eval.ts, compares them with their baselines, and reports for CI; "allium eval --help"
   allium backtest <module>        runs recorded tool calls through a changed agent's policies; "allium backtest --help"
+  allium replay <module>          runs recorded turns through a changed agent and shows the differences; "allium replay --help"
   allium store sql postgres|sqlite
                                   prints the SQL of a store's tables; --schema <name>, --from <version>
   allium store recordings         shows the recorded turns of each tenant: their number, size and age; --store <where>, --json

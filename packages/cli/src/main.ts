@@ -23,6 +23,8 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
     if (argv[0] === 'backtest')
       return await (await import('./backtest/backtest-command.ts')).backtestCommand(argv.slice(1), context)
     if (argv[0] === 'dev') return await devCommand(argv.slice(1), context)
+    if (argv[0] === 'replay')
+      return await (await import('./replay/replay-command.ts')).replayCommand(argv.slice(1), context)
     if (argv[0] === 'runs') return await runsCommand(argv.slice(1), context)
     if (argv[0] === 'schedules') return await schedulesCommand(argv.slice(1), context)
     if (argv[0] === 'rollouts') return await rolloutsCommand(argv.slice(1), context)
@@ -45,6 +47,7 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
 async function helpOf(command: string | undefined): Promise<string> {
   if (command === 'eval') return (await import('./eval/eval-arguments.ts')).evalHelp
   if (command === 'backtest') return (await import('./backtest/backtest-arguments.ts')).backtestHelp
+  if (command === 'replay') return (await import('./replay/replay-arguments.ts')).replayHelp
   if (command === 'runs') return runsHelp
   return command === 'schedules' ? schedulesHelp : help
 }

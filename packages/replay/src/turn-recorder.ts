@@ -82,7 +82,7 @@ export class TurnRecorder implements StepWatcher, DecisionSink {
       ...{ id, at },
       ...(layer !== undefined && { layer }),
       ...(items.length > 0 && { items }),
-      ...('error' in outcome ? { error: errorOf(outcome.error) } : outcome),
+      ...('error' in outcome ? { error: errorOf(outcome.error) } : { result: plainResult(outcome.result) }),
     })
   }
 
@@ -156,6 +156,12 @@ function unstored(run: WrappedRun): Pick<RecordedTurn['before'], 'snapshot'> {
   const snapshot = run.before()
   const isNew = snapshot.history.length === 0 && !snapshot.turnCount && Object.keys(snapshot.state).length === 0
   return isNew ? {} : { snapshot }
+}
+
+/** The error of a tool is data, too. */
+function plainResult(result: unknown): unknown {
+  const { error } = (result ?? {}) as { error?: unknown }
+  return error instanceof Error ? { ...(result as object), error: errorOf(error) } : result
 }
 
 function errorOf(error: unknown): NonNullable<RecordedStep['error']> {
