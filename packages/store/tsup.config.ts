@@ -3,11 +3,11 @@ import base from '../../scripts/build/tsup.base.ts'
 
 export default defineConfig({
   ...base,
-  entry: ['index', 'code-shape', 'event-log/index', 'feedback/index', 'journal', 'recordings/index'].map(
+  entry: ['index', 'code-shape', 'event-log/index', 'feedback/index', 'journal', 'late/index', 'recordings/index'].map(
     (name) => `src/${name}.ts`,
   ),
   // Every import of the package would load a second file.
   splitting: false,
-  // The other entries import the main one by its name, and it loads recordings and feedback on demand.
-  external: ['@allium/store', '@allium/store/feedback', '@allium/store/recordings'],
+  // The other entries import the main one by its name, and it loads recordings and feedback on demand, by `late`.
+  external: ['@allium/store', '@allium/store/late'],
 })

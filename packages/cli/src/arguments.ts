@@ -33,6 +33,7 @@ export const help = `Usage:
   allium store sql postgres|sqlite
                                   prints the SQL of a store's tables; --schema <name>, --from <version>
   allium store recordings         shows the recorded turns of each tenant: their number, size and age; --store <where>, --json
+  allium store feedback           counts the feedback on the runs of each tenant and agent; --store <where>, --tenant <tenant>, --json
   allium runs <command>           shows, stops, retries, moves and restarts durable runs of a store; "allium runs --help"
   allium schedules <command>      lists, pauses, resumes and runs the schedules of a store; "allium schedules --help"
 

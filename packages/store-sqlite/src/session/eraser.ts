@@ -55,8 +55,9 @@ export class Eraser {
       this.#deleteEvents,
       deleteOlder('vault', 'tenant, owner, agent, session, layer'),
       deleteOlder('recordings', 'n'),
-      deleteOlder('feedback', 'n'),
-      (of: Step) => deleteOlder('feedback', 'n')({ ...of, condition: of.condition.replace('owner', 'author') }),
+      // Also what the owner has said about the sessions of others.
+      (of: Step) =>
+        deleteOlder('feedback', 'n')({ ...of, condition: of.condition.replace('owner = ?', '? in (owner, author)') }),
       this.#deleteRecords,
       deleteOlder('key_values', 'key'),
       this.#anonymizeHolds,

@@ -1,0 +1,24 @@
+import type { FeedbackStore } from './feedback-store.ts'
+import type { RecordingStore } from './recording-store.ts'
+
+/** The parts whose code is loaded when they are first used, because most agents never use them. */
+export interface LateParts {
+  /** Recorded turns, for replays. */
+  readonly recordings: RecordingStore
+  /** The feedback of people on runs. */
+  readonly feedback: FeedbackStore
+}
+
+/** @param sealed whether the store encrypts */
+export function lateParts(sealed: boolean, load: () => Promise<LateParts>): LateParts {
+  const part = (name: keyof LateParts, methods: string) => {
+    const store: Record<string, unknown> = { sealed }
+    for (const method of methods.split(' '))
+      store[method] = async (...args: unknown[]) => ((await load())[name] as never)[method](...args)
+    return store as never
+  }
+  return {
+    recordings: part('recordings', 'add get list sizes prune'),
+    feedback: part('feedback', 'put get delete list ofRuns summary'),
+  }
+}
