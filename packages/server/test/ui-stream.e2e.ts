@@ -1,13 +1,11 @@
 import { Chat as Chat6 } from '@ai-sdk/react'
 import { Agent, defineTool, delegate, type Model, type Tool, type ToolExecution } from '@allium/core'
-import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 import * as ai6 from 'ai'
 import { Chat as Chat7 } from 'ai-react7'
 import * as ai7 from 'ai7'
 import { describe, expect, test } from 'vitest'
-import { feedback } from '../src/feedback.ts'
-import { agentOf, allOf, ask, gated, kept, kinds, listen, silent } from './kit.ts'
+import { agentOf, allOf, ask, gated, kinds, listen, silent } from './kit.ts'
 
 const refunds: unknown[] = []
 const refund = defineTool({
@@ -62,27 +60,6 @@ describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
     const { chat } = await page(agentOf(['Hello Ann.']))
     await chat.sendMessage({ text: 'Hi' })
     expect([chat.status, parts(chat)]).toEqual(['ready', ['step-start', 'Hello Ann.']])
-  })
-
-  test('gives feedback on an answer by the id of its message, while it is shown and after a reload', async () => {
-    const sessions = memoryStore()
-    const { agent } = kept(agentOf(['One.', 'Two.']), sessions)
-    const on = { uiStream: version, sessions, feedback: feedback({ store: sessions.feedback }) }
-    const { url } = await listen(agent, on)
-    const chat = chatAt(url)
-    const headers = { authorization: 'acme/ann', 'content-type': 'application/json' }
-    const rate = (id: string, score: string) =>
-      fetch(`${url}/sessions/chat-1/runs/${encodeURIComponent(id)}/feedback`, {
-        ...{ method: 'PUT', headers, body: JSON.stringify({ score }) },
-      })
-    await chat.sendMessage({ text: 'Hi' })
-    expect((await rate(chat.messages.at(-1)?.id ?? '', 'up')).status).toBe(200)
-    await chat.sendMessage({ text: 'And?' })
-    const { messages } = (await (await fetch(`${url}/sessions/chat-1/messages`, { headers })).json()) as typeof chat
-    for (const { id } of messages.filter(({ role }) => role === 'assistant'))
-      expect((await rate(id, 'down')).status).toBe(200)
-    const { items } = await sessions.feedback.list({ agent: agent.name, limit: 10 })
-    expect(items.map(({ score }) => score)).toEqual([0, 0])
   })
 
   test('a tool of the page is handed back to it, and its output goes on with the answer', async () => {

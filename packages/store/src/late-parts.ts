@@ -14,7 +14,7 @@ export function lateParts(sealed: boolean, load: () => Promise<LateParts>): Late
   const part = (name: keyof LateParts, methods: string) => {
     const store: Record<string, unknown> = { sealed }
     for (const method of methods.split(' '))
-      store[method] = async (...args: unknown[]) => ((await load())[name] as never)[method](...args)
+      store[method] = async (...args: unknown[]) => ((await load())[name] as unknown as Methods)[method]?.(...args)
     return store as never
   }
   return {
@@ -22,3 +22,5 @@ export function lateParts(sealed: boolean, load: () => Promise<LateParts>): Late
     feedback: part('feedback', 'put get delete list ofRuns summary'),
   }
 }
+
+type Methods = Readonly<Record<string, (...args: unknown[]) => unknown>>
