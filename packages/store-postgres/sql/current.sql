@@ -92,6 +92,22 @@ create table events (
   constraint events_run_fkey FOREIGN KEY (run) REFERENCES event_runs(run) ON DELETE CASCADE
 );
 
+create table feedback (
+  n bigint not null generated always as identity,
+  tenant text not null,
+  owner text not null,
+  agent text not null,
+  session text not null,
+  turn_id text not null,
+  author text not null,
+  score double precision not null,
+  at double precision not null,
+  token bigint not null,
+  body bytea,
+  constraint feedback_pkey PRIMARY KEY (n),
+  constraint feedback_tenant_owner_agent_session_turn_id_author_key UNIQUE (tenant, owner, agent, session, turn_id, author)
+);
+
 create table holds (
   account text not null,
   id text not null,
@@ -390,6 +406,10 @@ CREATE INDEX blob_writes ON blob_holders USING btree (at) WHERE (kind = 'write':
 CREATE INDEX event_runs_by_end ON event_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 CREATE INDEX event_signals_by_id ON event_signals USING btree (run, id);
+
+CREATE INDEX feedback_by_agent ON feedback USING btree (agent, at, n);
+
+CREATE INDEX feedback_by_tenant ON feedback USING btree (tenant, agent, at, n);
 
 CREATE INDEX holds_by_expiry ON holds USING btree (account, expires_at) WHERE ((NOT settled) AND (NOT freed) AND (expires_at IS NOT NULL));
 
@@ -1061,6 +1081,11 @@ begin
   ));
   get diagnostics _more = row_count;
   found_ := found_ + _more;
+  delete from feedback where ctid = any (array(
+    select ctid from feedback where tenant = _tenant and (_owner is null or _owner in (owner, author)) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
   delete from outbox where ctid = any (array(
     select ctid from outbox where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
   ));
@@ -1489,6 +1514,9 @@ begin
     where tenant = _tenant and owner = _owner and agent = _from and session = _session;
   delete from recordings where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session;
   update recordings set agent = _session_agent
+    where tenant = _tenant and owner = _owner and agent = _from and session = _session;
+  delete from feedback where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session;
+  update feedback set agent = _session_agent
     where tenant = _tenant and owner = _owner and agent = _from and session = _session;
   update runs set session_agent = _session_agent
     where tenant = _tenant and owner = _owner and session_agent = _from and session = _session;

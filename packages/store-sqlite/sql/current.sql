@@ -181,6 +181,17 @@ CREATE TABLE events (
   ends integer not null
 ) strict;
 
+CREATE TABLE feedback (
+  n integer primary key,
+  tenant text not null, owner text not null, agent text not null, session text not null, turn_id text not null,
+  author text not null,
+  score real not null,
+  at integer not null,
+  token integer not null,
+  body blob,
+  unique (tenant, owner, agent, session, turn_id, author)
+) strict;
+
 CREATE TABLE holds (
   account text not null,
   id text not null,
@@ -427,6 +438,10 @@ CREATE INDEX event_runs_by_end on event_runs (ended_at) where ended_at is not nu
 CREATE INDEX event_runs_by_touch on event_runs (touched_at) where ended_at is null;
 
 CREATE INDEX event_signals_by_id on event_signals (run, id);
+
+CREATE INDEX feedback_by_agent on feedback (agent, at);
+
+CREATE INDEX feedback_by_tenant on feedback (tenant, agent, at);
 
 CREATE INDEX holds_by_expiry on holds (account, expires_at) where settled = 0 and freed = 0 and expires_at is not null;
 
