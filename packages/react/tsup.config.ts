@@ -2,4 +2,8 @@ import { defineConfig } from 'tsup'
 import base from '../../scripts/build/tsup.base.ts'
 
 // Frameworks with server components load the hooks in the browser's part of the bundle.
-export default defineConfig({ ...base, banner: { js: "'use client'" } })
+export default defineConfig({
+  ...base,
+  entry: ['src/index.ts', 'src/feedback.ts'],
+  banner: { js: "'use client'" },
+})

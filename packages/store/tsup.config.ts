@@ -9,12 +9,12 @@ export default defineConfig({
     'event-log/index',
     'feedback/index',
     'journal',
-    'memory-parts',
+    'late/index',
     'recordings/index',
     'rollouts/index',
   ].map((name) => `src/${name}.ts`),
   // Every import of the package would load a second file.
   splitting: false,
-  // The other entries import the main one by its name, and it loads recordings and feedback on demand.
-  external: ['@allium/store', '@allium/store/memory-parts'],
+  // The other entries import the main one by its name, and it loads recordings, feedback and rollouts on demand, by `late`.
+  external: ['@allium/store', '@allium/store/late'],
 })

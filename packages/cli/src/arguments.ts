@@ -38,6 +38,7 @@ export const help = `Usage:
   allium store recordings         shows the recorded turns of each tenant: their number, size and age; --store <where>, --json
   allium rollouts                 shows the rollouts of a store: their users, mean scores, e-values and verdicts; --store <where>, --json;
                                   "stop <name>" ends one in all processes, "restart <name>" begins a new round without counts
+  allium store feedback           counts the feedback on the runs of each tenant and agent; --store <where>, --tenant <tenant>, --json
   allium runs <command>           shows, stops, retries, moves and restarts durable runs of a store; "allium runs --help"
   allium schedules <command>      lists, pauses, resumes and runs the schedules of a store; "allium schedules --help"
 

@@ -26,11 +26,15 @@ interface SqlOptions {
 
 const string = { type: 'string' } as const
 
-/** `allium store sql …` and `allium store recordings …`. @throws UsageError */
+/** `allium store sql …`, `allium store recordings …` and `allium store feedback …`. @throws UsageError */
 export async function storeCommand(argv: readonly string[], context: CommandContext): Promise<number> {
   const [subcommand, ...rest] = argv
   if (subcommand === 'sql') return printSql(rest, context)
   if (subcommand === 'recordings') return printRecordings(rest, context)
+  if (subcommand === 'feedback') {
+    const { printFeedback } = await import('./store-feedback.ts')
+    return printFeedback(rest, context)
+  }
   throw new UsageError(usage)
 }
 
@@ -75,7 +79,7 @@ function size(bytes: number): string {
   return `${Number((bytes / 1000 ** power).toPrecision(3))} ${['B', 'kB', 'MB', 'GB'][power]}`
 }
 
-const usage = `"allium store" prints the SQL of a store, or shows its recordings: allium store sql ${Object.keys(printers).join('|')}, allium store recordings --store <where>.`
+const usage = `"allium store" prints the SQL of a store, or shows its recordings or its feedback: allium store sql ${Object.keys(printers).join('|')}, allium store recordings --store <where>, allium store feedback --store <where>.`
 
 function parsed<T extends Record<string, { type: 'string' | 'boolean' }>>(argv: readonly string[], options: T) {
   try {

@@ -1,3 +1,6 @@
+// A program with feedback has the server, too, and this keeps the chunks of the server whole.
+import './index.ts'
+
 export { type FeedbackOptions, feedback, type ServedFeedback } from './feedback/feedback.ts'
 export type { CollectFeedback } from './options/options.ts'
 export type { FeedbackView } from './sessions/feedback-view.ts'

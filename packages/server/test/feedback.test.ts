@@ -109,7 +109,9 @@ describe('feedback', () => {
   })
 
   it('of a person who may read the session counts for that person', async () => {
-    const { ask, path, first, chat, stored } = await serve({ canRead: ({ userId }) => userId === 'lead' })
+    const { ask, path, first, chat, stored } = await serve({
+      canRead: (reader) => (reader as { userId: string }).userId === 'lead',
+    })
     await chat.giveFeedback(first.turnId, { score: 'up' })
     await ask('acme/lead', 'PUT', `${path(first.turnId)}?owner=ann`, { score: 'down' })
     expect((await stored()).map(({ by, score }) => [by, score]).toSorted()).toEqual([

@@ -2,14 +2,10 @@ import type { ConnectionOptions } from 'node:tls'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import {
   type EventLog,
-  type FeedbackStore,
   type KeyValue,
+  type LateParts,
   type Ledger,
-  lateFeedback,
-  lateRecordings,
-  lateRollouts,
-  type RecordingStore,
-  type RolloutStore,
+  lateParts,
   type RunOperations,
   type RunStore,
   type ScheduleStore,
@@ -76,7 +72,7 @@ const optionKeys: KeysOf<PostgresOptions> = {
   encrypt: true,
 }
 
-export interface PostgresStore {
+export interface PostgresStore extends LateParts {
   readonly sessions: SessionStore
   /** For `durable()`. */
   readonly runs: RunStore
@@ -95,12 +91,6 @@ export interface PostgresStore {
   usage(query: UsageQuery): Promise<UsageDay[]>
   /** For `guard.pii`. */
   readonly vault: Vault
-  /** Recorded turns, for replays. */
-  readonly recordings: RecordingStore
-  /** Counts of rollouts, for a canary with a verdict. */
-  readonly rollouts: RolloutStore
-  /** The feedback of people on runs. */
-  readonly feedback: FeedbackStore
   /** The sink of `observe.audit`, with a chain for each tenant. */
   readonly audit: AuditStore
   /** Migrates or checks the schema now instead of with the first operation. */
@@ -151,15 +141,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
     }),
     keyValue: postgresKeyValue(db, sealer),
     vault: postgresVault(db, sealer),
-    recordings: lateRecordings(sealer.encrypts, async () =>
-      (await import('@allium/store-postgres/recordings')).postgresRecordings(db, sealer),
-    ),
-    rollouts: lateRollouts(undefined, async () =>
-      (await import('@allium/store-postgres/rollouts')).postgresRollouts(db),
-    ),
-    feedback: lateFeedback(sealer.encrypts, async () =>
-      (await import('@allium/store-postgres/feedback')).postgresFeedback(db, sealer),
-    ),
+    ...lateParts(sealer.encrypts, async () => (await import('@allium/store-postgres/late')).lateParts(db, sealer)),
     audit: auditStore(postgresAudit(db), sealer),
     usage: (query) => postgresUsage(db, query),
     ready: () => db.ready(),

@@ -2,14 +2,10 @@ import { AlliumError, type Clock } from '@allium/core'
 import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
 import {
   type EventLog,
-  type FeedbackStore,
   type KeyValue,
+  type LateParts,
   type Ledger,
-  lateFeedback,
-  lateRecordings,
-  lateRollouts,
-  type RecordingStore,
-  type RolloutStore,
+  lateParts,
   type RunOperations,
   type RunStore,
   type ScheduleStore,
@@ -72,7 +68,7 @@ const optionKeys: KeysOf<SqliteOptions> = {
   clock: true,
 }
 
-export interface SqliteStore {
+export interface SqliteStore extends LateParts {
   readonly sessions: SessionStore
   /** For `durable()`. */
   readonly runs: RunStore
@@ -91,12 +87,6 @@ export interface SqliteStore {
   usage(query: UsageQuery): Promise<UsageDay[]>
   /** For `guard.pii`. */
   readonly vault: Vault
-  /** Recorded turns, for replays. */
-  readonly recordings: RecordingStore
-  /** Counts of rollouts, for a canary with a verdict. */
-  readonly rollouts: RolloutStore
-  /** The feedback of people on runs. */
-  readonly feedback: FeedbackStore
   /** The sink of `observe.audit`, with a chain for each tenant. */
   readonly audit: AuditStore
   close(): void
@@ -143,15 +133,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),
     vault: sqliteVault(parts),
-    recordings: lateRecordings(sealer.encrypts, async () =>
-      (await import('@allium/store-sqlite/recordings')).sqliteRecordings(parts),
-    ),
-    rollouts: lateRollouts(undefined, async () =>
-      (await import('@allium/store-sqlite/rollouts')).sqliteRollouts(parts),
-    ),
-    feedback: lateFeedback(sealer.encrypts, async () =>
-      (await import('@allium/store-sqlite/feedback')).sqliteFeedback(parts),
-    ),
+    ...lateParts(sealer.encrypts, async () => (await import('@allium/store-sqlite/late')).lateParts(parts)),
     audit: auditStore(sqliteAudit(db, clock), sealer),
     usage: async (query) => sqliteUsage(db, erasures, query),
     close: () => db.close(),

@@ -57,7 +57,9 @@ export function server(
   second?: ServerOptions,
 ): Server {
   const { agents, options } =
-    second === undefined ? namedAgents(first as never) : { agents: singleAgent(first as ServedAgent), options: second }
+    second === undefined
+      ? namedAgents(first as never)
+      : { agents: new Map([[(first as ServedAgent).name, first as ServedAgent]]), options: second }
   checkServerOptions(options)
   const host = createHost(agents, options)
   const app = createApp(host)
@@ -80,10 +82,6 @@ export function server(
 function notCached(response: Response): Response {
   if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store')
   return response
-}
-
-function singleAgent(agent: ServedAgent): Map<string, ServedAgent> {
-  return new Map([[agent.name, agent]])
 }
 
 function namedAgents({ agents, ...options }: ServerOptions & { agents?: Readonly<Record<string, ServedAgent>> }) {
@@ -122,30 +120,33 @@ export async function createApp(host: Host, served: ServedRoute[] = []): Promise
     headers.set('x-content-type-options', 'nosniff')
     metrics.request(routePath(c, -1), c.res.status, (clock.monotonic() - startedAt) / 1000)
   })
-  app.use('*', (c, next) => withTrace(c.req.raw, next))
-  app.use('*', async (c, next) => {
-    checkOrigin(c.req.raw, { hosts, origins, trustProxy })
-    await next()
-  })
+  app.use('*', (c, next) =>
+    withTrace(c.req.raw, async () => {
+      checkOrigin(c.req.raw, { hosts, origins, trustProxy })
+      await next()
+    }),
+  )
   if (origins.length > 0) app.use('*', cors({ origin: [...origins], credentials: true, exposeHeaders }))
   const router = new Router(app, host, served)
+  const root = router.mount('')
   healthRoutes(router, host)
-  router.mount('')(routes.agents, async (c, read) => {
+  root(routes.agents, async (c, read) => {
     const principal = await authenticate(host, c.req.raw)
     await read()
     const names: string[] = []
     for (const name of host.agents.keys()) if (await canUse(host, principal, name)) names.push(name)
     return c.json({ agents: names })
   })
-  for (const serve of [router.mount(''), router.mount('/agents/:agent')]) {
+  for (const serve of [root, router.mount('/agents/:agent')]) {
     runRoutes(serve, host)
     sessionRoutes(serve, host)
     approvalRoutes(serve, host)
-    for (const extra of [options.inspect, options.feedback]) extra?.routes(serve as never, host as never)
+    options.inspect?.routes(serve as never, host as never)
+    options.feedback?.routes(serve as never, host as never)
     for (const { perAgent } of protocols) perAgent?.(serve)
   }
-  options.operations?.routes(router.mount('') as never, host as never)
-  for (const { shared } of protocols) shared?.(router.mount(''))
+  options.operations?.routes(root as never, host as never)
+  for (const { shared } of protocols) shared?.(root)
   router.rejectOtherMethods()
   app.notFound((c) => {
     throw pathNotFound(pathOf(c.req.path), options)
@@ -170,7 +171,7 @@ interface ProtocolRoutes {
 async function protocolsOf(host: Host): Promise<ProtocolRoutes[]> {
   const { uiStream, openai, agui, mcp } = host.options
   const protocols: ProtocolRoutes[] = []
-  if (uiStream !== undefined) {
+  if (uiStream) {
     const { uiRoutes } = await import('../ui/routes.ts')
     protocols.push({
       perAgent(serve) {
@@ -179,16 +180,16 @@ async function protocolsOf(host: Host): Promise<ProtocolRoutes[]> {
       },
     })
   }
-  if (agui === true) {
+  if (agui) {
     const { aguiRoutes } = await import('../agui/routes.ts')
     protocols.push({ perAgent: (serve) => aguiRoutes(serve, host) })
   }
-  if (openai === true) {
+  if (openai) {
     // Another entry of this package, like that of MCP, because few servers have these routes.
     const { openaiRoutes } = await import('@allium/server/openai')
     protocols.push({ shared: (serve) => openaiRoutes(serve, host) })
   }
-  if (mcp !== undefined && mcp !== false) {
+  if (mcp) {
     const { mcpRoutes } = await import('@allium/server/mcp')
     protocols.push({ shared: (serve) => mcpRoutes(serve, host, mcp !== true && mcp.elicitation === true) })
   }

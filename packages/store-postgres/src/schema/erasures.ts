@@ -4,9 +4,12 @@ import { countedDays, isCounted, totalColumns, usageColumnNames } from './usage-
 const addedTotals = totalColumns.map((name) => `${name} = t.${name} + excluded.${name}`).join(', ')
 
 /** Matches rows of a table that are older than an erasure. */
-const olderRows = (table: string, owner = 'owner') => `ctid = any (array(
-    select ctid from {s}.${table} where tenant = _tenant and (_owner is null or ${owner} = _owner) and token < _token limit _limit
+const olderRows = (table: string) => `ctid = any (array(
+    select ctid from {s}.${table} where tenant = _tenant and (_owner is null or ${isOwner(table)}) and token < _token limit _limit
   ))`
+
+/** Feedback also belongs to the person who gave it. */
+const isOwner = (table: string) => (table === 'feedback' ? '_owner in (owner, author)' : 'owner = _owner')
 
 /** The tables whose older rows are deleted, after sessions and runs. */
 const erasedTables = ['schedules', 'event_runs', 'vault', 'recordings', 'feedback', 'outbox', 'key_values']
@@ -131,10 +134,6 @@ begin
     select ctid from {s}.rollout_turns where tenant_digest = {s}.digest(to_json(array[_tenant])::text)
     and (_owner is null or owner_digest = {s}.digest(to_json(array[_tenant, _owner])::text)) and token < _token limit _limit
   ));
-  get diagnostics _more = row_count;
-  found_ := found_ + _more;
-  -- Also what the owner has said about the sessions of others.
-  delete from {s}.feedback where ${olderRows('feedback', 'author')};
   get diagnostics _more = row_count;
   found_ := found_ + _more;
   update {s}.holds set names = null, run = null, tenant = null, owner = null where ${olderRows('holds')};

@@ -73,8 +73,7 @@ export class SessionLists {
     const { s } = this.#db
     await this.#db.call('begin_erasure', ...keyParams(key))
     await this.#db.queryIdempotent(
-      `with ${cascadeDelete(this.#db, 'tenant = $1 and owner = $2 and agent = $3 and session = $4')}
-       delete from ${s}.sessions where tenant = $1 and owner = $2 and agent = $3 and id = $4`,
+      `with ${cascadeDelete(this.#db, ofKey)} delete from ${s}.sessions where ${ofKey.replace('session', 'id')}`,
       ...keyParams(key),
     )
     await this.#blobs.collect()
@@ -116,19 +115,16 @@ export class SessionLists {
   }
 }
 
-/** Deletes data that belongs to sessions: runs with their events and steps, recordings, feedback, and the values of placeholders. */
+const ofKey = 'tenant = $1 and owner = $2 and agent = $3 and session = $4'
+
+/** Deletes data that belongs to sessions: runs with their events and steps, recordings, feedback, and the values of placeholders. In `runs`, the column `agent` names the agent that executes. */
 function cascadeDelete(db: Database, condition: string): string {
-  return ['event_runs', 'recordings', 'feedback', 'runs', 'vault']
+  return ['vault', 'recordings', 'feedback', 'event_runs', 'runs']
     .map(
       (table) =>
-        `no_${table} as (delete from ${db.s}.${table} where ${table === 'runs' ? runCondition(condition) : condition})`,
+        `no_${table} as (delete from ${db.s}.${table} where ${table === 'runs' ? condition.replace('agent', 'session_agent') : condition})`,
     )
     .join()
-}
-
-/** In `runs`, the column `agent` names the agent that executes the run. */
-function runCondition(condition: string): string {
-  return condition.replace('agent', 'session_agent')
 }
 
 /** Null matches all owners. */

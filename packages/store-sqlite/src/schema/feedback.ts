@@ -14,6 +14,5 @@ create table feedback (
   unique (tenant, owner, agent, session, turn_id, author)
 ) strict;
 create index feedback_by_agent on feedback (agent, at);
-create index feedback_by_tenant on feedback (agent, tenant, at);
-create index feedback_by_author on feedback (tenant, author);
+create index feedback_by_tenant on feedback (tenant, agent, at);
 `

@@ -56,8 +56,9 @@ export class Eraser {
       deleteOlder('vault', 'tenant, owner, agent, session, layer'),
       deleteOlder('recordings', 'n'),
       (of: Step) => deleteOlder('rollout_turns', 'n')({ ...of, values: this.#digests(of.values) }),
-      deleteOlder('feedback', 'n'),
-      (of: Step) => deleteOlder('feedback', 'n')({ ...of, condition: of.condition.replace('owner', 'author') }),
+      // Also what the owner has said about the sessions of others.
+      (of: Step) =>
+        deleteOlder('feedback', 'n')({ ...of, condition: of.condition.replace('owner = ?', '? in (owner, author)') }),
       this.#deleteRecords,
       deleteOlder('key_values', 'key'),
       this.#anonymizeHolds,

@@ -10,4 +10,3 @@ export {
   maxTags,
 } from './check-feedback.ts'
 export { feedbackTags, feedbackTagsOf } from './feedback-tags.ts'
-export { MemoryFeedback } from './memory-feedback.ts'

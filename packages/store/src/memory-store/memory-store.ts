@@ -1,9 +1,7 @@
 import { type Clock, systemClock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { FeedbackStore } from '../feedback-store.ts'
-import { lateFeedback, lateRecordings, lateRollouts } from '../late-stores.ts'
-import type { RecordingStore } from '../recording-store.ts'
-import type { RolloutStore } from '../rollout-store.ts'
+import type { MemoryParts } from '@allium/store/late'
+import { type LateParts, lateParts } from '../late-parts.ts'
 import type { SessionStore } from '../session-store.ts'
 import { checkOwner } from '../store-name.ts'
 import { MemoryOutbox, type OutboxOptions } from './memory-outbox.ts'
@@ -20,11 +18,7 @@ const optionKeys: KeysOf<MemoryStoreOptions> = { clock: true, consumers: true, r
 const standIn = Symbol.for('allium:memory-store')
 
 /** Sessions, with what is erased with them or with their owners. */
-type MemoryStore = SessionStore & {
-  readonly recordings: RecordingStore
-  readonly feedback: FeedbackStore
-  readonly rollouts: RolloutStore
-}
+type MemoryStore = SessionStore & LateParts
 
 /** Stores copies of sessions in this process. For tests, and for data that need not outlive the process. */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
@@ -34,8 +28,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { clock = systemClock, ...records } = options
   const outbox = new MemoryOutbox(clock, records)
   const sessions = new MemorySessions(clock, outbox)
-  let loading: ReturnType<typeof loadParts> | undefined
-  const parts = () => (loading ??= loadParts(clock))
+  let loading: Promise<MemoryParts> | undefined
+  const parts = () => (loading ??= import('@allium/store/late').then((late) => new late.MemoryParts(clock)))
   return {
     load: async (key, { version } = {}) => sessions.find(key)?.loaded(version),
     head: async (key, { turnId } = {}) => sessions.find(key)?.head(turnId),
@@ -54,37 +48,32 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     findPendingCall: async (query) => sessions.findPendingCall(query),
     async rename(key, names, { lease } = {}) {
       const formerKey = sessions.rename(key, names, lease)
-      if (formerKey !== undefined) for (const part of (await loading) ?? []) part.move(formerKey, key)
+      if (formerKey !== undefined) (await loading)?.move(formerKey, key)
       return formerKey !== undefined
     },
     async delete(key) {
       const at = clock.now()
       sessions.delete(key)
       // Also loads them if there are none yet, because a run may still be active and record its turn.
-      for (const part of await parts()) part.erase(key, at)
+      ;(await parts()).erase(key, at)
     },
     async erase({ tenant, owner }) {
       const scope = checkOwner({ tenant, owner })
       const at = clock.now()
       const erased = sessions.erase(scope)
       outbox.erase(scope)
-      for (const part of await parts()) part.erase(scope, at)
+      ;(await parts()).erase(scope, at)
       return countStored(erased)
     },
     async expire({ olderThan }) {
       const expired = sessions.expire(olderThan)
-      for (const part of (await loading) ?? []) for (const { key } of expired) part.forget(key)
+      const kept = await loading
+      for (const { key } of expired) kept?.forget(key)
       return countStored(expired)
     },
     outbox,
-    recordings: lateRecordings(false, async () => (await parts())[0]),
-    feedback: lateFeedback(false, async () => (await parts())[1]),
-    rollouts: lateRollouts(undefined, async () => (await parts())[2]),
+    ...lateParts(false, parts),
   }
-}
-
-async function loadParts(clock: Clock) {
-  return (await import('@allium/store/memory-parts')).memoryParts(clock)
 }
 
 /** Returns how many sessions had content. */
