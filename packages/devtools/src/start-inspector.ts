@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { evalRoutes } from './host/evals/eval-routes.ts'
+import { watchReports } from './host/evals/watch-reports.ts'
 import { createJournal, type JournalEntry } from './host/journal.ts'
 import { createLiveAgent } from './host/live-agent.ts'
 import { servePage } from './host/page-server.ts'
@@ -59,8 +61,8 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
   const [token, key] = [randomBytes(24).toString('base64url'), randomBytes(24).toString('base64url')]
   const journal = createJournal(onEntry)
   const agent = createLiveAgent({ file, exportName, cwd, database, key }, journal)
-  const { port: bound, server } = await servePage({ port, token, key, agent, journal })
-  const stopWatching = await watchProject(cwd, () => void agent.reload())
+  const { port: bound, server } = await servePage({ port, token, key, agent, journal, evals: evalRoutes(cwd) })
+  const watches = await Promise.all([watchProject(cwd, () => void agent.reload()), watchReports(cwd, journal.evals)])
   void agent.reload()
   const address = `http://127.0.0.1:${bound}`
   return {
@@ -69,7 +71,7 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
     token,
     reload: () => agent.reload(),
     async close() {
-      await stopWatching()
+      await Promise.all(watches.map((stop) => stop()))
       const closed = new Promise<void>((onClosed) => server.close(() => onClosed()))
       await agent.close()
       server.closeAllConnections()

@@ -1,14 +1,13 @@
 import type { Identity } from '../store/api.ts'
 import type { Conversation } from '../store/sessions.ts'
 import type { Turn } from '../store/trace.ts'
-import { AgentPanel } from './agent-panel.tsx'
 import { EventsPanel } from './events-panel.tsx'
+import { AgentPanel, EvalsPanel, UsagePanel } from './lazy.tsx'
 import { LogsPanel } from './logs-panel.tsx'
 import { OnionPanel } from './onion.tsx'
 import { StatePanel } from './state-panel.tsx'
-import { UsagePanel } from './usage-panel.tsx'
 
-export const tabs = ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent'] as const
+export const tabs = ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent', 'Evals'] as const
 export type Tab = (typeof tabs)[number]
 
 export interface InspectPanelProps {
@@ -55,6 +54,7 @@ export function InspectPanel(props: InspectPanelProps) {
         {tab === 'Events' && <EventsPanel turns={turns} />}
         {tab === 'Usage' && <UsagePanel conversation={conversation} turns={turns} identity={identity} />}
         {tab === 'Logs' && <LogsPanel />}
+        {tab === 'Evals' && <EvalsPanel />}
         {tab === 'Agent' && <AgentPanel identity={identity} />}
       </div>
     </section>
