@@ -1,1 +1,7 @@
-export { default } from '../../scripts/build/tsup.base.ts'
+import { defineConfig } from 'tsup'
+import base from '../../scripts/build/tsup.base.ts'
+
+export default defineConfig({
+  ...base,
+  entry: ['src/index.ts', 'src/recorded/index.ts'],
+})

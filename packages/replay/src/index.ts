@@ -1,8 +1,15 @@
 export { type Recorder, type RecordingSink, type RecordOptions, type RunToRecord, record } from './record.ts'
 export type {
+  RecordedAbort,
+  RecordedClock,
   RecordedDecision,
+  RecordedLayer,
   RecordedMessages,
+  RecordedMoment,
+  RecordedPosting,
   RecordedRequest,
+  RecordedSession,
+  RecordedSteer,
   RecordedStep,
   RecordedTask,
   RecordedTurn,

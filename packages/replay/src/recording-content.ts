@@ -29,7 +29,15 @@ function jsonOf(turn: RecordedTurn): string | undefined {
 function resultOnly(turn: RecordedTurn, reasons: readonly string[], scrub?: (text: string) => string): Content {
   const { format, agent, version, startedAt, endedAt, before, result } = turn
   const { status, usage, code } = result
-  const left = { requests: [], steps: [], decisions: [], task: { options: {} }, notReplayable: reasons }
+  const left = {
+    layers: [],
+    requests: [],
+    steps: [],
+    clock: { reads: [] },
+    decisions: [],
+    task: { options: {} },
+    notReplayable: reasons,
+  }
   const rest = {
     format,
     agent,

@@ -77,8 +77,10 @@ export class TurnRecorder implements StepWatcher {
       principal,
       context: (this.#run.task?.options as { context?: unknown } | undefined)?.context ?? context,
       before: this.#before,
+      layers: [],
       requests: this.#requests.requests,
       steps: this.#steps,
+      clock: { reads: [] },
       decisions: this.#decisions,
       result: {
         ...{ status, answer, usage },

@@ -62,6 +62,7 @@ export const errorCodes = [
   'provider.key_missing',
   'provider.not_installed',
   'provider.unsupported',
+  'recording.invalid',
   'recording.too_large',
   'request.host',
   'request.invalid',

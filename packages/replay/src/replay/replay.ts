@@ -1,0 +1,112 @@
+import { type Agent, AlliumError, isAlliumError, messageOf, type SessionKey, type Snapshot, type Usable } from '@allium/core'
+import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
+import type { RecordedTurn } from '../recorded-turn.ts'
+import { compareTurn } from './compare/compare-turn.ts'
+import { Report } from './report.ts'
+import { ReplayLayer } from './replay-layer.ts'
+import { runTurn } from './run-turn.ts'
+import type { ReplayedTurn, ReplayMode, ReplayReport } from './replayed-turn.ts'
+
+/** A recorded turn with the session that it began with, as `readRecordings()` returns it. */
+export interface TurnToReplay {
+  readonly key: SessionKey
+  readonly turnId: string
+  readonly recorded: RecordedTurn
+  /** The session before the turn. */
+  readonly before: Snapshot
+}
+
+export interface ReplayOptions {
+  /** The changed agent. It must not have run yet, because the replay adds a layer to it. Dispose it afterward. */
+  readonly agent: Agent<never> | Agent
+  readonly turns: Iterable<TurnToReplay> | AsyncIterable<TurnToReplay>
+  /** @default 'pinned' */
+  readonly mode?: ReplayMode | undefined
+  /** The names of layers to leave out: their turn, model and tool hooks only call next(). @default none */
+  readonly without?: readonly string[] | undefined
+  /** The layers for turns that were recorded with the option `use`, by name. @default such turns are not replayable */
+  readonly use?: readonly Usable[] | undefined
+  /** How many turns that differ or are not replayable the report has. @default 1_000 */
+  readonly keep?: number | undefined
+  /** Called after each turn, also for equal ones. */
+  onTurn?(turn: ReplayedTurn): void | Promise<void>
+  /** Ends the replay after the current turn. */
+  readonly signal?: AbortSignal | undefined
+}
+
+const known: KeysOf<ReplayOptions> = {
+  agent: true,
+  turns: true,
+  mode: true,
+  without: true,
+  use: true,
+  keep: true,
+  onTurn: true,
+  signal: true,
+}
+
+/**
+ * Runs recorded turns through a changed agent. Models and tools answer from the recording: no model is called, and no tool's code runs.
+ * Layers run. Turns run one after the other, each from the session that it began with.
+ *
+ * @throws AlliumError `options.invalid`; `agent.started` if the agent has run before
+ * @example
+ * const turns = readRecordings({ recordings: store.recordings, sessions: store.sessions, agent: 'support' })
+ * const { different } = await replay({ agent, turns })
+ */
+export async function replay(options: ReplayOptions): Promise<ReplayReport> {
+  checkOptions(options, known, 'replay()', 'options.invalid')
+  const { turns, mode = 'pinned', without = [], use = [], keep = 1_000, onTurn, signal } = options
+  const agent = options.agent as Agent
+  if (mode !== 'pinned' && mode !== 'exact')
+    throw new AlliumError('options.invalid', `The option mode takes 'pinned' or 'exact', not ${describe(mode)}.`)
+  checkWithout(agent, without)
+  const layer = new ReplayLayer(new Set(without))
+  agent.use(layer.layer)
+  const report = new Report(mode, keep)
+  for await (const turn of turns) {
+    if (signal?.aborted === true) break
+    const replayed = await replayTurn({ agent, layer, use }, turn, mode)
+    report.add(replayed)
+    await onTurn?.(replayed)
+  }
+  return report.result()
+}
+
+function checkWithout(agent: Agent, without: readonly string[]): void {
+  const names = agent.inspect().layers.map(({ name }) => name)
+  const unknown = without.find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw new AlliumError(
+      'options.invalid',
+      `The option without names the layer ${describe(unknown)}, which the agent "${agent.name}" does not have. It has ${names.join(', ')}.`,
+    )
+}
+
+async function replayTurn(
+  host: { readonly agent: Agent; readonly layer: ReplayLayer; readonly use: readonly Usable[] },
+  turn: TurnToReplay,
+  mode: ReplayMode,
+): Promise<ReplayedTurn> {
+  const layers = turn.recorded.task.options.use ?? []
+  const use = host.use.filter((layer) => layers.includes((layer as { name?: string }).name ?? ''))
+  const reason = notReplayable(turn, layers.length === use.length)
+  if (reason !== undefined) return unreplayed(turn, reason)
+  try {
+    return compareTurn(turn, await runTurn({ ...host, use }, turn), mode)
+  } catch (error) {
+    if (isAlliumError(error, 'agent.started')) throw error
+    return unreplayed(turn, messageOf(error))
+  }
+}
+
+function notReplayable({ recorded }: TurnToReplay, hasLayers: boolean): string | undefined {
+  if (recorded.notReplayable !== undefined) return recorded.notReplayable[0]
+  if (recorded.scrubbed === true) return 'its texts were scrubbed'
+  return hasLayers ? undefined : 'the layers of its run are needed: pass them as `use`'
+}
+
+function unreplayed({ key, turnId, recorded: { startedAt } }: TurnToReplay, reason: string): ReplayedTurn {
+  const nothing = { differences: [], requests: [], lanes: [], notes: [] }
+  return { key, turnId, startedAt, verdict: 'notReplayable', reason, ...nothing }
+}

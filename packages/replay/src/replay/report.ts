@@ -1,0 +1,38 @@
+import { Reasons } from '../recorded/reasons.ts'
+import type { ReplayedTurn, ReplayMode, ReplayReport } from './replayed-turn.ts'
+
+/** Counts replayed turns. */
+export class Report {
+  readonly #mode: ReplayMode
+  readonly #keep: number
+  readonly #reasons = new Reasons()
+  readonly #notes = new Reasons()
+  readonly #layers = new Reasons()
+  readonly #turns: ReplayedTurn[] = []
+  #replayed = 0
+  #same = 0
+
+  constructor(mode: ReplayMode, keep: number) {
+    this.#mode = mode
+    this.#keep = keep
+  }
+
+  add(turn: ReplayedTurn): void {
+    const { verdict, reason = '', notes, differences } = turn
+    if (verdict === 'notReplayable') this.#reasons.add(reason)
+    else this.#replayed++
+    if (verdict === 'same') this.#same++
+    else if (this.#turns.length < this.#keep) this.#turns.push(turn)
+    for (const note of notes) this.#notes.add(note)
+    for (const layer of new Set(differences.map((difference) => difference.layer ?? '(no layer)')))
+      this.#layers.add(layer)
+  }
+
+  result(): ReplayReport {
+    return {
+      ...{ mode: this.#mode, replayed: this.#replayed, same: this.#same, different: this.#replayed - this.#same },
+      ...{ notReplayable: this.#reasons.counts, byLayer: this.#layers.counts, notes: this.#notes.counts },
+      turns: this.#turns,
+    }
+  }
+}

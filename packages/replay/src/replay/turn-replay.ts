@@ -1,0 +1,194 @@
+import type { Emit, Journal, ModelContext, StoredTurn, ToolContext } from '@allium/core'
+import { pinnedModel } from '../answers/pinned-model.ts'
+import { errorOf } from '../answers/recorded-error.ts'
+import { nameOf, RecordedSteps } from '../answers/recorded-steps.ts'
+import type { RecordedDecision, RecordedStep } from '../recorded-turn.ts'
+import type { ChangedLayers } from './changed-layers.ts'
+import { delegatesOnly } from './delegates.ts'
+import type { TurnToReplay } from './replay.ts'
+import { Schedule } from './schedule.ts'
+
+/** A model call of the replay, as it would have been sent. */
+export interface SentRequest {
+  readonly turnId: string
+  readonly call: number
+  readonly attempt: number
+  readonly model: string
+  readonly request: ModelContext['request']
+}
+
+/** Why a replay cannot go on. */
+export interface Divergence {
+  readonly turnId: string
+  /** As in decisions: the index of a model call, or the id of a tool call. Undefined for the turn. */
+  readonly call: string | number | undefined
+  readonly why: string
+}
+
+/** The replay of one turn: it answers the turn's steps from the recording, and keeps what the agent does now. */
+export class TurnReplay {
+  readonly recorded: TurnToReplay['recorded']
+  readonly turnId: string
+  readonly requests: SentRequest[] = []
+  readonly decisions: RecordedDecision[] = []
+  /** The recorded steps that the replay used. */
+  readonly used = new Set<string>()
+  readonly notes = new Set<string>()
+  readonly schedule: Schedule
+  readonly steps: RecordedSteps
+  readonly layers: ChangedLayers
+  /** What the journal of the run is. It compares nothing, and never says what it knows: then the run would be a restart. */
+  readonly journal: Journal
+  /** The turn of a tool call whose sub-agent is not entered. */
+  readonly opaque = new Set<string>()
+  divergence: Divergence | undefined
+  stored: StoredTurn | undefined
+  readonly #end = new AbortController()
+  /** The steps of `once()` that run again, because their layer has changed. */
+  readonly #live = new Set<string>()
+
+  constructor({ recorded, turnId }: TurnToReplay, layers: ChangedLayers) {
+    this.recorded = recorded
+    this.turnId = turnId
+    this.layers = layers
+    this.steps = new RecordedSteps(recorded.steps, turnId)
+    this.schedule = new Schedule(recorded, () => this.diverge(turnId, undefined, 'nothing happens any more'))
+    this.journal = {
+      compares: false,
+      step: (id, work, emit, layer?: string) => this.#step(id, work as never, emit as never, layer) as never,
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#end.signal
+  }
+
+  abort(reason: string): void {
+    this.#end.abort(reason)
+  }
+
+  /** Ends the replay: an answer is needed that the recording does not have. */
+  diverge(turnId: string, call: Divergence['call'], why: string): void {
+    if (this.stored !== undefined) return
+    this.divergence ??= { turnId, call, why }
+    this.#end.abort(`The replay diverged: ${why}`)
+  }
+
+  /** Whether decisions still count. After a divergence, layers only unwind. */
+  get isOver(): boolean {
+    return this.divergence !== undefined
+  }
+
+  /** Returns the recorded steps that the replay did not ask for, although it should have. */
+  unused(): RecordedStep[] {
+    const { list } = this.steps
+    const onces = list.filter(({ id }) => nameOf(id, this.turnId).kind === 'once')
+    return list.filter((step) => {
+      const { id, layer } = step
+      const { kind, turnId } = nameOf(id, this.turnId)
+      if (this.used.has(id) || kind === 'other' || this.isOpaque(turnId)) return false
+      if (onces.some((outer) => id.startsWith(`${outer.id}:`))) return false
+      return kind !== 'once' || !this.layers.isChangedOrGone(turnId, layer)
+    })
+  }
+
+  /** Whether a turn is that of a sub-agent that the replay did not enter. */
+  isOpaque(turnId: string): boolean {
+    return [...this.opaque].some((prefix) => turnId.startsWith(`${prefix}:`) || turnId.startsWith(`${prefix}/`))
+  }
+
+  /** The call of a model step or a tool step. */
+  callOf({ id }: RecordedStep): { turnId: string; call: string | number } | undefined {
+    const { kind, turnId } = nameOf(id, this.turnId)
+    if (kind !== 'model' && kind !== 'tool') return undefined
+    const call = id.slice(turnId.length + kind.length + 2).replace(/:\d+$/, '')
+    return { turnId, call: kind === 'model' ? Number(call) : call }
+  }
+
+  /** The core of a model call: swaps the model. */
+  model(ctx: ModelContext, next: () => unknown): unknown {
+    const { turnId, callIndex: call, attempt, model, request } = ctx
+    if (this.isOver) return rejected(this.#end.signal.reason)
+    this.requests.push({ turnId, call, attempt, model, request })
+    const id = `${turnId}:model:${call}:${attempt}`
+    const place = this.steps.placeOf(id)
+    if (place === undefined) return this.#missing(turnId, call, 'this model call has no recorded answer')
+    const step = this.steps.list[place] as RecordedStep
+    ctx.setModel(pinnedModel(model, step, () => this.schedule.turnOf(place)))
+    return next()
+  }
+
+  /** The core of a tool call, before its step. */
+  tool(ctx: ToolContext, next: () => unknown): unknown {
+    if (this.isOver) return rejected(this.#end.signal.reason)
+    const { turnId, callId, attempt } = ctx
+    if (delegatesOnly(ctx)) this.#delegates.add(`${turnId}:tool:${callId}:${attempt}`)
+    this.#args.set(`${turnId}:tool:${callId}:${attempt}`, ctx)
+    return next()
+  }
+  readonly #delegates = new Set<string>()
+  readonly #args = new Map<string, ToolContext>()
+
+  #step(id: string, work: (emit: Emit<unknown>) => unknown, emit: Emit<unknown>, layer: string | undefined): unknown {
+    this.schedule.touch()
+    const place = this.steps.placeOf(id)
+    const { kind, turnId } = nameOf(id, this.turnId)
+    if (place !== undefined) this.used.add(id)
+    if (kind === 'model') return this.#run(place, () => work(emit))
+    if (kind === 'tool') return this.#tool(id, place, () => work(emit))
+    if (kind === 'once') return this.#once(id, place, layer, turnId, () => work(emit))
+    return this.#run(place, () => work(emit))
+  }
+
+  /** Runs a step here. */
+  async #run(place: number | undefined, work: () => unknown): Promise<unknown> {
+    try {
+      return await work()
+    } finally {
+      if (place !== undefined) this.schedule.ended(place)
+    }
+  }
+
+  /** Answers a tool call. The code of a tool never runs, except if it only delegates to an agent. */
+  async #tool(id: string, place: number | undefined, work: () => unknown): Promise<unknown> {
+    const ctx = this.#args.get(id)
+    if (this.#delegates.has(id)) return this.#run(place, work)
+    const { turnId, callId } = ctx ?? { turnId: nameOf(id, this.turnId).turnId, callId: id }
+    if (place === undefined) return this.#missing(turnId, callId, 'the tool did not run, so its result is unknown')
+    if (this.steps.hasInside(turnId, callId)) this.#notEntered(turnId, callId, ctx?.tool.name)
+    return this.#answer(place)
+  }
+
+  #notEntered(turnId: string, callId: string, name = callId): void {
+    this.opaque.add(`${turnId}/${callId}`)
+    this.notes.add(`sub-agent of tool ${name} not entered`)
+  }
+
+  /** Answers `once()` as recorded, unless its layer has changed. */
+  #once(id: string, place: number | undefined, layer: string | undefined, turnId: string, work: () => unknown): unknown {
+    const live = [...this.#live].find((outer) => id.startsWith(`${outer}:`))
+    if (live !== undefined) return this.#missing(turnId, undefined, `once() of "${layer ?? live}" needs a live answer`)
+    if (place !== undefined && !this.layers.isChanged(turnId, layer)) return this.#answer(place)
+    this.#live.add(id)
+    return this.#run(place, work)
+  }
+
+  async #answer(place: number): Promise<unknown> {
+    await this.schedule.turnOf(place)
+    const step = this.steps.list[place] as RecordedStep
+    this.schedule.ended(place)
+    if (step.error !== undefined) throw errorOf(step.error)
+    return structuredClone(step.result)
+  }
+
+  #missing(turnId: string, call: Divergence['call'], why: string): Promise<never> {
+    this.diverge(turnId, call, why)
+    return rejected(this.#end.signal.reason)
+  }
+}
+
+function rejected(reason: unknown): Promise<never> {
+  const promise = Promise.reject(reason)
+  promise.catch(() => {})
+  return promise
+}
