@@ -3,7 +3,7 @@ import base from '../../scripts/build/tsup.base.ts'
 
 export default defineConfig({
   ...base,
-  entry: ['src/index.ts', 'src/recordings.ts'],
-  // The recordings import the main entry by its name.
+  entry: ['src/index.ts', 'src/feedback.ts', 'src/recordings.ts'],
+  // The other entries import the main one by its name.
   external: ['@allium/store-sql'],
 })

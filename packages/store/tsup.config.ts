@@ -3,9 +3,11 @@ import base from '../../scripts/build/tsup.base.ts'
 
 export default defineConfig({
   ...base,
-  entry: ['src/index.ts', 'src/code-shape.ts', 'src/event-log/index.ts', 'src/journal.ts', 'src/recordings/index.ts'],
+  entry: ['index', 'code-shape', 'event-log/index', 'feedback/index', 'journal', 'recordings/index'].map(
+    (name) => `src/${name}.ts`,
+  ),
   // Every import of the package would load a second file.
   splitting: false,
-  // The other entries import the main one by its name, and it loads the recordings on demand.
-  external: ['@allium/store', '@allium/store/recordings'],
+  // The other entries import the main one by its name, and it loads recordings and feedback on demand.
+  external: ['@allium/store', '@allium/store/feedback', '@allium/store/recordings'],
 })

@@ -3,5 +3,5 @@ import base from '../../scripts/build/tsup.base.ts'
 
 export default defineConfig({
   ...base,
-  entry: ['src/index.ts', 'src/operations.ts', 'src/recordings.ts', 'src/vitest.ts'],
+  entry: ['src/feedback.ts', 'src/index.ts', 'src/operations.ts', 'src/recordings.ts', 'src/vitest.ts'],
 })

@@ -28,6 +28,7 @@ const requiredMethods: Readonly<Record<string, readonly string[]>> = {
   vault: ['load', 'save'],
   events: ['append', 'read'],
   recordings: ['add', 'get', 'list'],
+  feedback: ['put', 'get', 'list'],
   audit: ['chainOf'],
 }
 
@@ -59,7 +60,7 @@ function missingMethod(part: unknown, name: string): string | undefined {
 }
 
 const expectedStore =
-  "Pass the result of sqlite('allium.db') or postgres({ url }): { sessions, ledger?, keyValue?, vault?, events?, recordings?, audit? }."
+  "Pass the result of sqlite('allium.db') or postgres({ url }): { sessions, ledger?, keyValue?, vault?, events?, recordings?, feedback?, audit? }."
 
 function storeOptionError(problem: string, fix: string): AlliumError {
   return new AlliumError('agent.options', `The option store ${problem}. ${fix}`, { details: { option: 'store' } })

@@ -13,8 +13,10 @@ export type { OutputSchema } from './client/output.ts'
 export type {
   ClientInput,
   ClientSession,
+  FeedbackInput,
   RequestOptions,
   RunRequestOptions,
   SessionHistory,
   SessionUsage,
 } from './client/session.ts'
+export type { FeedbackView } from './sessions/feedback-view.ts'

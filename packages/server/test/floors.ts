@@ -16,6 +16,7 @@ export const floors: readonly string[] = [
   'client',
   'inspect',
   'operations',
+  'feedback',
   'app',
   'node',
   '.',

@@ -2,8 +2,10 @@ import type { ConnectionOptions } from 'node:tls'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import {
   type EventLog,
+  type FeedbackStore,
   type KeyValue,
   type Ledger,
+  lateFeedback,
   lateRecordings,
   type RecordingStore,
   type RunOperations,
@@ -93,6 +95,8 @@ export interface PostgresStore {
   readonly vault: Vault
   /** Recorded turns, for replays. */
   readonly recordings: RecordingStore
+  /** The feedback of people on runs. */
+  readonly feedback: FeedbackStore
   /** The sink of `observe.audit`, with a chain for each tenant. */
   readonly audit: AuditStore
   /** Migrates or checks the schema now instead of with the first operation. */
@@ -145,6 +149,9 @@ export function postgres(options: PostgresOptions): PostgresStore {
     vault: postgresVault(db, sealer),
     recordings: lateRecordings(sealer.encrypts, async () =>
       (await import('@allium/store-postgres/recordings')).postgresRecordings(db, sealer),
+    ),
+    feedback: lateFeedback(sealer.encrypts, async () =>
+      (await import('@allium/store-postgres/feedback')).postgresFeedback(db, sealer),
     ),
     audit: auditStore(postgresAudit(db), sealer),
     usage: (query) => postgresUsage(db, query),

@@ -9,6 +9,7 @@ import {
   storeConformance,
   vaultConformance,
 } from '@allium/testing'
+import { feedbackStoreConformance } from '@allium/testing/feedback'
 import { runOperationsConformance } from '@allium/testing/operations'
 import { recordingStoreConformance } from '@allium/testing/recordings'
 import { afterAll, describe, it } from 'vitest'
@@ -75,6 +76,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
     })
     recordingStoreConformance({
       name: `recordings${name}`,
+      makeStore: () => stores.empty(more),
+      reopen: (store) => stores.again(store),
+      lease,
+      sleep: (ms) => sleep(ms),
+      ...shared,
+    })
+    feedbackStoreConformance({
+      name: `feedback${name}`,
       makeStore: () => stores.empty(more),
       reopen: (store) => stores.again(store),
       lease,

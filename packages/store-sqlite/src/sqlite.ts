@@ -2,8 +2,10 @@ import { AlliumError, type Clock } from '@allium/core'
 import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
 import {
   type EventLog,
+  type FeedbackStore,
   type KeyValue,
   type Ledger,
+  lateFeedback,
   lateRecordings,
   type RecordingStore,
   type RunOperations,
@@ -89,6 +91,8 @@ export interface SqliteStore {
   readonly vault: Vault
   /** Recorded turns, for replays. */
   readonly recordings: RecordingStore
+  /** The feedback of people on runs. */
+  readonly feedback: FeedbackStore
   /** The sink of `observe.audit`, with a chain for each tenant. */
   readonly audit: AuditStore
   close(): void
@@ -137,6 +141,9 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
     vault: sqliteVault(parts),
     recordings: lateRecordings(sealer.encrypts, async () =>
       (await import('@allium/store-sqlite/recordings')).sqliteRecordings(parts),
+    ),
+    feedback: lateFeedback(sealer.encrypts, async () =>
+      (await import('@allium/store-sqlite/feedback')).sqliteFeedback(parts),
     ),
     audit: auditStore(sqliteAudit(db, clock), sealer),
     usage: async (query) => sqliteUsage(db, erasures, query),

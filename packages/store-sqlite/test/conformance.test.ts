@@ -13,6 +13,7 @@ import {
   storeConformance,
   vaultConformance,
 } from '@allium/testing'
+import { feedbackStoreConformance } from '@allium/testing/feedback'
 import { runOperationsConformance } from '@allium/testing/operations'
 import { recordingStoreConformance } from '@allium/testing/recordings'
 import { afterAll, describe, it } from 'vitest'
@@ -82,6 +83,15 @@ for (const [seal, encrypt] of [
 
   recordingStoreConformance({
     name: `sqlite().recordings${seal}`,
+    makeStore: ({ clock }) => fresh(clock),
+    reopen: (store) => again(store),
+    close,
+    describe,
+    it,
+  })
+
+  feedbackStoreConformance({
+    name: `sqlite().feedback${seal}`,
     makeStore: ({ clock }) => fresh(clock),
     reopen: (store) => again(store),
     close,

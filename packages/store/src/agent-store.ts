@@ -1,5 +1,6 @@
 import { capability, type Writer } from '@allium/core'
 import type { EventLog } from './event-log.ts'
+import type { FeedbackStore } from './feedback-store.ts'
 import type { KeyValue } from './key-value.ts'
 import type { Ledger } from './ledger.ts'
 import type { RecordingStore } from './recording-store.ts'
@@ -18,6 +19,8 @@ export interface AgentStore {
   readonly events?: EventLog | undefined
   /** Recorded turns, for replays. */
   readonly recordings?: RecordingStore | undefined
+  /** The feedback of people on runs. */
+  readonly feedback?: FeedbackStore | undefined
   /** The target of an audit log: one chain for each tenant. */
   readonly audit?: { chainOf(tenant: string): object } | undefined
   /** Makes rate counters. */

@@ -32,6 +32,6 @@ function problemOf(text: unknown): string | undefined {
   return length > mostNameBytes ? `has ${length} bytes` : undefined
 }
 
-function isWellFormed(text: string): boolean {
+export function isWellFormed(text: string): boolean {
   return (text as { isWellFormed?(): boolean }).isWellFormed?.() ?? !/\p{Surrogate}/u.test(text)
 }

@@ -11,7 +11,7 @@ erasureConformance({
       await events.delete(of.owner === undefined ? { tenant: of.tenant } : { tenant: of.tenant, owner: of.owner })
       await sessions.erase({ tenant: of.tenant, ...(of.owner !== undefined && { owner: of.owner }) })
     }
-    return { sessions, events, recordings: sessions.recordings, erase }
+    return { sessions, events, recordings: sessions.recordings, feedback: sessions.feedback, erase }
   },
   describe,
   it,

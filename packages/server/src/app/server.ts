@@ -141,7 +141,7 @@ export async function createApp(host: Host, served: ServedRoute[] = []): Promise
     runRoutes(serve, host)
     sessionRoutes(serve, host)
     approvalRoutes(serve, host)
-    options.inspect?.routes(serve as never, host as never)
+    for (const extra of [options.inspect, options.feedback]) extra?.routes(serve as never, host as never)
     for (const { perAgent } of protocols) perAgent?.(serve)
   }
   options.operations?.routes(router.mount('') as never, host as never)

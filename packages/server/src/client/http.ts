@@ -61,7 +61,7 @@ export function checkOptionNames(options: object, allowed: Readonly<Record<strin
 }
 
 export interface HttpCall {
-  readonly method?: 'GET' | 'POST' | 'DELETE'
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined

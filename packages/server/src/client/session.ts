@@ -9,6 +9,7 @@ import {
   type ToolDef,
 } from '@allium/core'
 import type { KeysOf } from '@allium/core/internal'
+import type { FeedbackView } from '../sessions/feedback-view.ts'
 import type { UiMessage } from '../sessions/ui-messages.ts'
 import type { ClientRun, PendingCall } from './events.ts'
 import { checkOptionNames, json, pathSegment, sendOnce, type Transport } from './http.ts'
@@ -52,6 +53,16 @@ export interface SessionUsage {
   readonly tokens: unknown
   readonly cost: unknown
   readonly models: unknown
+}
+
+/** Feedback on an answer. */
+export interface FeedbackInput {
+  /** Thumbs, or a number from 0 to 1. Thumbs up are stored as 1, thumbs down as 0. */
+  readonly score: 'up' | 'down' | number
+  /** Up to 4,000 UTF-8 bytes. */
+  readonly comment?: string | undefined
+  /** Up to 16 reasons that the page offers. */
+  readonly tags?: readonly string[] | undefined
 }
 
 /** A session of the user. */
@@ -101,6 +112,17 @@ export interface ClientSession<K extends CallTypes = CallTypes, S = Record<strin
    * `session.not_found`
    */
   state(): Promise<Partial<S>>
+  /**
+   * Gives feedback on an answer, in place of the user's earlier one.
+   *
+   * @param id the id of the run (`turnId`), or of the message in `history()` that shows its answer
+   * @throws ClientError `session.not_found`, `session.unknown_turn`, `request.invalid`, `server.limit`
+   */
+  giveFeedback(id: string, feedback: FeedbackInput): Promise<FeedbackView>
+  /** Removes the user's feedback on an answer. Does nothing if there is none. */
+  removeFeedback(id: string): Promise<void>
+  /** Returns the user's own feedback on the session, at most the 100 last changed. */
+  feedback(): Promise<readonly FeedbackView[]>
   /** Creates a session with the history and state of this one, at its end or after one of its runs. */
   fork(options?: { id?: string; at?: string }): Promise<ClientSession<K, S>>
   delete(): Promise<void>
@@ -127,6 +149,7 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
       call: { method: 'POST', body, headers, signal },
     })
   }
+  const feedbackPath = (rated: string) => `${basePath}/runs/${pathSegment(rated, 'the id of an answer')}/feedback`
   const resume: ClientSession<K, S>['resume'] = (decisions, options) => startRun('decisions', { decisions }, options)
   return {
     id,
@@ -153,6 +176,9 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
       const { state } = await json<{ state: Partial<S> }>(transport, `${basePath}/state`, {}, fromJson)
       return state
     },
+    giveFeedback: (rated, body) => json(transport, feedbackPath(rated), { method: 'PUT', body, idempotent: true }),
+    removeFeedback: async (rated) => void (await sendOnce(transport, feedbackPath(rated), { method: 'DELETE' })),
+    feedback: async () => (await json<{ feedback: FeedbackView[] }>(transport, `${basePath}/feedback`)).feedback,
     fork: async (options = {}) => {
       checkOptionNames(options, { id: true, at: true }, 'fork()')
       const forked = await json<{ id: string }>(transport, `${basePath}/fork`, { method: 'POST', body: options })

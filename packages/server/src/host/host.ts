@@ -96,6 +96,7 @@ export interface Host extends Access, Stores, RunControl, Limits, Seals {
  * | of these, the list of the sessions of a tenant | inspect/routes.ts | listRoutes | StoreReader, Seals |
  * | of these, the content of a session | inspect/routes.ts | contentRoutes | StoreReader, Limits |
  * | of these, copies of sessions | inspect/read-only-routes.ts | readOnlyRoutes | Stores, Limits, Seals |
+ * | feedback on runs | feedback/feedback-routes.ts | feedbackRoutes | Access, StoreReader |
  * | operators of durable runs and schedules | operations/operator.ts | operator | Access, Seals |
  * | health, metrics, the OpenAPI document | app/health.ts | healthRoutes | StoreReader, RunReader, Runtime, options |
  *

@@ -6,6 +6,18 @@ const text: Schema = { type: 'string' }
 const count: Schema = { type: 'integer', minimum: 0 }
 const any: Schema = {}
 
+const feedback = open(
+  {
+    turnId: text,
+    messageId: text,
+    score: { type: 'number', minimum: 0, maximum: 1 },
+    comment: text,
+    tags: list(text),
+    at: { type: 'number' },
+  },
+  ['messageId', 'comment', 'tags'],
+)
+
 /** Schemas of the answers, and of shared parts of bodies, by name. */
 export const schemas: Readonly<Record<string, Schema>> = {
   ...components,
@@ -54,6 +66,8 @@ export const schemas: Readonly<Record<string, Schema>> = {
   Stopped: open({ stopped: { const: true } }),
   Decided: open({ callId: text, decision: { enum: ['approved', 'edited', 'denied'] } }),
   Steered: open({ id: text }),
+  Feedback: feedback,
+  FeedbackList: open({ feedback: list(feedback) }),
   Agents: open({ agents: list(text) }),
   Health: open({ ok: { type: 'boolean' } }),
   Foreign: { type: 'object', description: 'As the protocol defines it.' },

@@ -33,6 +33,7 @@ const checks: Record<keyof ServerOptions, option.Check<unknown>> = {
   limits: limitsCheck,
   inspect: object,
   operations: object,
+  feedback: object,
   origins: texts,
   hosts: texts,
   trustProxy: flag,

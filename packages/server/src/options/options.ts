@@ -18,7 +18,7 @@ export interface ServedAgent {
   readonly sessionGroup?: string | undefined
   readonly sessionNames: readonly string[]
   /** The store that the agent was created with. */
-  readonly store?: Pick<AgentStore, 'sessions' | 'events'> | undefined
+  readonly store?: Pick<AgentStore, 'sessions' | 'events' | 'feedback'> | undefined
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
   displayFor(key: SessionKey): Promise<DisplayTransform>
   use(layer: Middleware): unknown
@@ -44,6 +44,12 @@ export interface Operate {
   /** Schemas for the OpenAPI document. */
   readonly schemas: Readonly<Record<string, object>>
   /** Adds the routes for operators. */
+  routes(serve: never, host: never): void
+}
+
+/** The result of `feedback()` of `@allium/server/feedback`. */
+export interface CollectFeedback {
+  /** Adds the routes of feedback. */
   routes(serve: never, host: never): void
 }
 
@@ -150,6 +156,8 @@ export interface ServerOptions {
    * Lets chosen principals see and move durable runs, with the result of `operator()` of `@allium/server/operations`. @default off
    */
   operations?: Operate | undefined
+  /** Lets callers give feedback on runs, with the result of `feedback()` of `@allium/server/feedback`. @default off */
+  feedback?: CollectFeedback | undefined
   /** Origins of other sites whose pages may send requests, such as `https://app.acme.com`. @default none: only pages of this host */
   origins?: readonly string[] | undefined
   /** The hosts to serve, with port, such as `api.acme.com`. @default all */

@@ -7,7 +7,7 @@ import { type Source, violation } from './value-location.ts'
 
 /** A route, with a schema for each part of a request. Parsing, types and the OpenAPI document all use it. */
 export interface Route<P = unknown, Q = unknown, H = unknown, B = unknown> {
-  readonly method: 'get' | 'post' | 'delete'
+  readonly method: 'get' | 'post' | 'put' | 'delete'
   /** In Hono's format: `/sessions/:id`. */
   readonly path: string
   readonly summary: string

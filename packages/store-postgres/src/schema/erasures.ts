@@ -4,12 +4,12 @@ import { countedDays, isCounted, totalColumns, usageColumnNames } from './usage-
 const addedTotals = totalColumns.map((name) => `${name} = t.${name} + excluded.${name}`).join(', ')
 
 /** Matches rows of a table that are older than an erasure. */
-const olderRows = (table: string) => `ctid = any (array(
-    select ctid from {s}.${table} where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
+const olderRows = (table: string, owner = 'owner') => `ctid = any (array(
+    select ctid from {s}.${table} where tenant = _tenant and (_owner is null or ${owner} = _owner) and token < _token limit _limit
   ))`
 
 /** The tables whose older rows are deleted, after sessions and runs. */
-const erasedTables = ['schedules', 'event_runs', 'vault', 'recordings', 'outbox', 'key_values']
+const erasedTables = ['schedules', 'event_runs', 'vault', 'recordings', 'feedback', 'outbox', 'key_values']
 
 /**
  * Erasures are identified by digests under a key of the schema. Writers of an owner's data hold a shared lock; an erasure waits for them and
@@ -127,6 +127,10 @@ begin
         `delete from {s}.${table} where ${olderRows(table)};\n  get diagnostics _more = row_count;\n  found_ := found_ + _more;`,
     )
     .join('\n  ')}
+  -- Also what the owner has said about the sessions of others.
+  delete from {s}.feedback where ${olderRows('feedback', 'author')};
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
   update {s}.holds set names = null, run = null, tenant = null, owner = null where ${olderRows('holds')};
   get diagnostics _more = row_count;
   found_ := found_ + _more;

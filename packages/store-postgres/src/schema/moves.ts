@@ -18,7 +18,7 @@ begin
   delete from {s}.sessions where ${sessionMatches};
   update {s}.sessions set agent = _session_agent
     where tenant = _tenant and owner = _owner and agent = _from and id = _session;
-  ${['vault', 'recordings'].map(moveRows).join('\n  ')}
+  ${['vault', 'recordings', 'feedback'].map(moveRows).join('\n  ')}
   update {s}.runs set session_agent = _session_agent
     where tenant = _tenant and owner = _owner and session_agent = _from and session = _session;
   delete from {s}.event_runs where ${ofOldName};

@@ -5,6 +5,7 @@ import { blobs } from './blobs.ts'
 import { erasures } from './erasures.ts'
 import { eventTables } from './event-tables.ts'
 import { events } from './events.ts'
+import { feedback } from './feedback.ts'
 import { leases } from './leases.ts'
 import { ledger } from './ledger.ts'
 import { ledgerTables } from './ledger-tables.ts'
@@ -33,6 +34,7 @@ const parts = [
   outbox,
   values,
   recordings,
+  feedback,
   erasures,
   leases,
   turns,

@@ -116,9 +116,9 @@ export class SessionLists {
   }
 }
 
-/** Deletes data that belongs to sessions: runs with their events and steps, recordings, and the values of placeholders. */
+/** Deletes data that belongs to sessions: runs with their events and steps, recordings, feedback, and the values of placeholders. */
 function cascadeDelete(db: Database, condition: string): string {
-  return ['event_runs', 'recordings', 'runs', 'vault']
+  return ['event_runs', 'recordings', 'feedback', 'runs', 'vault']
     .map(
       (table) =>
         `no_${table} as (delete from ${db.s}.${table} where ${table === 'runs' ? runCondition(condition) : condition})`,

@@ -1,6 +1,7 @@
 import { blobs } from './blobs.ts'
 import { erasures } from './erasures.ts'
 import { events } from './events.ts'
+import { feedback } from './feedback.ts'
 import { ledger } from './ledger.ts'
 import { outbox } from './outbox.ts'
 import { queues } from './queues.ts'
@@ -10,7 +11,20 @@ import { schedules } from './schedules.ts'
 import { sessions } from './sessions.ts'
 import { values } from './values.ts'
 
-const base = [sessions, outbox, ledger, values, erasures, events, runs, queues, schedules, blobs, recordings].join('')
+const base = [
+  sessions,
+  outbox,
+  ledger,
+  values,
+  erasures,
+  events,
+  runs,
+  queues,
+  schedules,
+  blobs,
+  recordings,
+  feedback,
+].join('')
 
 /**
  * The SQL that makes each version of the schema out of the one before; the first one makes an empty file version 1. A change of the schema

@@ -1,6 +1,6 @@
 import type { Database, Value } from '../database/database.ts'
 
-/** Deletes data that belongs to sessions: runs with their events and, by a trigger, their steps, recordings, and the values of placeholders. */
+/** Deletes data that belongs to sessions: runs with their events and, by a trigger, their steps, recordings, feedback, and the values of placeholders. */
 export function cascadeDelete(
   db: Database,
   scope: { tenant: string; owner?: string; agent?: string; sessionId?: string },
@@ -16,7 +16,7 @@ export function cascadeDelete(
   // In `runs`, the column `agent` names the agent that executes the run.
   const runCondition = condition.replace('agent', 'session_agent')
   const values = setColumns.map(([, value]) => value)
-  for (const table of ['event_runs', 'recordings', 'vault'])
+  for (const table of ['event_runs', 'recordings', 'feedback', 'vault'])
     db.run(`delete from ${table} where ${condition}`, ...values)
   db.run(`delete from runs where ${runCondition}`, ...values)
 }

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { MemoryRecordings } from '@allium/store/recordings'
-import { lateRecordings } from '../late-recordings.ts'
+import type { FeedbackStore } from '../feedback-store.ts'
+import { lateFeedback, lateRecordings } from '../late-stores.ts'
 import type { RecordingStore } from '../recording-store.ts'
 import type { SessionStore } from '../session-store.ts'
 import { checkOwner } from '../store-name.ts'
@@ -18,8 +18,8 @@ const optionKeys: KeysOf<MemoryStoreOptions> = { clock: true, consumers: true, r
 /** The key under which `allium dev` gives its own store, so that sessions survive a reload of the agent. */
 const standIn = Symbol.for('allium:memory-store')
 
-/** Sessions, and the recordings that are erased with them. */
-type MemoryStore = SessionStore & { readonly recordings: RecordingStore }
+/** Sessions, with the recordings and the feedback that are erased with them. */
+type MemoryStore = SessionStore & { readonly recordings: RecordingStore; readonly feedback: FeedbackStore }
 
 /** Stores copies of sessions in this process. For tests, and for data that need not outlive the process. */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
@@ -29,8 +29,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { clock = systemClock, ...records } = options
   const outbox = new MemoryOutbox(clock, records)
   const sessions = new MemorySessions(clock, outbox)
-  let loading: Promise<MemoryRecordings> | undefined
-  const recordings = () => (loading ??= loadRecordings(clock))
+  let loading: ReturnType<typeof loadParts> | undefined
+  const parts = () => (loading ??= loadParts(clock))
   return {
     load: async (key, { version } = {}) => sessions.find(key)?.loaded(version),
     head: async (key, { turnId } = {}) => sessions.find(key)?.head(turnId),
@@ -49,37 +49,38 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     findPendingCall: async (query) => sessions.findPendingCall(query),
     async rename(key, names, { lease } = {}) {
       const formerKey = sessions.rename(key, names, lease)
-      if (formerKey !== undefined) (await loading)?.move(formerKey, key)
+      if (formerKey !== undefined) for (const part of (await loading) ?? []) part.move(formerKey, key)
       return formerKey !== undefined
     },
     async delete(key) {
       const at = clock.now()
       sessions.delete(key)
       // Also loads them if there are none yet, because a run may still be active and record its turn.
-      ;(await recordings()).erase(key, at)
+      for (const part of await parts()) part.erase(key, at)
     },
     async erase({ tenant, owner }) {
       const scope = checkOwner({ tenant, owner })
       const at = clock.now()
       const erased = sessions.erase(scope)
       outbox.erase(scope)
-      ;(await recordings()).erase(scope, at)
+      for (const part of await parts()) part.erase(scope, at)
       return countStored(erased)
     },
     async expire({ olderThan }) {
       const expired = sessions.expire(olderThan)
-      const kept = await loading
-      for (const { key } of expired) kept?.forget(key)
+      for (const part of (await loading) ?? []) for (const { key } of expired) part.forget(key)
       return countStored(expired)
     },
     outbox,
-    recordings: lateRecordings(false, recordings),
+    recordings: lateRecordings(false, async () => (await parts())[0]),
+    feedback: lateFeedback(false, async () => (await parts())[1]),
   }
 }
 
-async function loadRecordings(clock: Clock): Promise<MemoryRecordings> {
-  const entry = await import('@allium/store/recordings')
-  return new entry.MemoryRecordings(clock)
+async function loadParts(clock: Clock) {
+  const recordings = await import('@allium/store/recordings')
+  const feedback = await import('@allium/store/feedback')
+  return [new recordings.MemoryRecordings(clock), new feedback.MemoryFeedback()] as const
 }
 
 /** Returns how many sessions had content. */

@@ -39,3 +39,8 @@ function compare(a: Rank, b: Rank): number {
   if (a[0] !== b[0]) return a[0] - b[0]
   return a[1] < b[1] ? -1 : Number(a[1] > b[1])
 }
+
+/** Returns a text that sorts as the number does, from -1e15 to 1e15. */
+export function sortable(n: number): string {
+  return String(n + 1e15)
+}

@@ -1,19 +1,12 @@
 import { AlliumError } from '@allium/core'
-import type { RunKey } from '../event-log.ts'
 import type { Recording, RecordingQuery } from '../recording-store.ts'
+import { checkRun } from '../run-names.ts'
 import { checkStoreName } from '../store-name.ts'
 
 /** The maximum size of the content of a recording, in UTF-8 bytes. */
 export const maxRecordingBytes = 1_000_000
 
-/** Returns a private copy of the key of a recorded turn. @throws AlliumError `store.key` */
-export function checkRecordedRun({ key, turnId }: RunKey): RunKey {
-  checkStoreName('tenant', key.tenant)
-  checkStoreName('owner', key.owner)
-  checkStoreName('agent of the session', key.agent)
-  checkStoreName('session id', key.sessionId)
-  return { key: { ...key }, turnId: checkStoreName('id of the turn', turnId) }
-}
+export { checkRun as checkRecordedRun }
 
 /**
  * Returns a private copy of a recording, with the size of its content.
@@ -31,7 +24,7 @@ export function checkRecording(recording: Recording): Recording & { readonly byt
       `The recording of the turn "${recording.turnId}" has ${bytes} bytes, more than the ${maxRecordingBytes} that a store keeps. It was not stored. Record fewer parts of the turn, or leave out large files.`,
       { details: { bytes, turnId: recording.turnId } },
     )
-  return { ...checkRecordedRun(recording), startedAt, expiresAt, content, bytes }
+  return { ...checkRun(recording), startedAt, expiresAt, content, bytes }
 }
 
 /** Returns the query with its defaults. @throws AlliumError `store.key` */

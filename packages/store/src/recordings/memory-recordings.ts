@@ -9,22 +9,18 @@ import type {
   RecordingStore,
   RunKey,
 } from '@allium/store'
-import { pageOf } from '../memory-store/page.ts'
+import { pageOf, sortable } from '../memory-store/page.ts'
+import { nameOfParts, RunRows } from '../memory-store/run-rows.ts'
 import { checkRecordedRun, checkRecording, checkRecordingQuery } from './check-recording.ts'
 
 type Kept = Recording & { readonly bytes: number; readonly n: number }
-
-/** How long an erasure is remembered, in milliseconds. */
-const tombstoneTtl = 7 * 24 * 3_600_000
 
 /** The recordings of the memory store. */
 export class MemoryRecordings implements RecordingStore {
   readonly sealed = false
   readonly #clock: Clock
-  #kept = new Map<string, Kept>()
+  readonly #kept = new RunRows<Kept>(nameOf)
   #lastN = 0
-  /** When each tenant, owner or session was erased. */
-  readonly #erasedAt = new Map<string, number>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -32,10 +28,10 @@ export class MemoryRecordings implements RecordingStore {
 
   async add(recording: Recording, by?: Writer): Promise<void> {
     const checked = checkRecording(recording)
-    if (by !== undefined && this.#isErasedSince(checked.key, by.since)) throw erasedDuringRun(checked)
+    if (by !== undefined && this.#kept.isErasedSince(checked.key, by.since)) throw erasedDuringRun(checked)
     await this.prune()
     const name = nameOf(checked)
-    this.#kept.set(name, { ...checked, n: this.#kept.get(name)?.n ?? ++this.#lastN })
+    this.#kept.set({ ...checked, n: this.#kept.get(name)?.n ?? ++this.#lastN })
   }
 
   async get(run: RunKey): Promise<Recording | undefined> {
@@ -68,43 +64,22 @@ export class MemoryRecordings implements RecordingStore {
   }
 
   async prune(): Promise<number> {
-    return this.#delete((kept) => this.#isExpired(kept))
+    return this.#kept.delete((kept) => this.#isExpired(kept))
   }
 
   /** Deletes the recordings of a session, an owner or a tenant, and rejects those of runs that began by then. */
   erase(scope: EventScope, at: number): void {
-    for (const [name, before] of this.#erasedAt) if (before <= at - tombstoneTtl) this.#erasedAt.delete(name)
-    this.#erasedAt.set(JSON.stringify(partsOf(scope)), at)
-    this.forget(scope)
+    this.#kept.erase(scope, at)
   }
 
   /** Deletes the recordings of a session, an owner or a tenant. */
   forget(scope: EventScope): void {
-    const parts = partsOf(scope)
-    this.#delete(({ key }) => {
-      const ofKey = partsOf(key)
-      return parts.every((part, i) => part === ofKey[i])
-    })
+    this.#kept.forget(scope)
   }
 
   /** Moves the recordings of a session whose agent was renamed. */
   move(from: SessionKey, to: SessionKey): void {
-    this.forget(to)
-    const isMoved = ({ key }: Kept) => JSON.stringify(partsOf(key)) === JSON.stringify(partsOf(from))
-    const kept = [...this.#kept.values()].map((one) => (isMoved(one) ? { ...one, key: { ...to } } : one))
-    this.#kept = new Map(kept.map((one) => [nameOf(one), one]))
-  }
-
-  #delete(isDeleted: (kept: Kept) => boolean): number {
-    const before = this.#kept.size
-    for (const [name, kept] of this.#kept) if (isDeleted(kept)) this.#kept.delete(name)
-    return before - this.#kept.size
-  }
-
-  #isErasedSince({ tenant, owner, agent, sessionId }: SessionKey, since: number): boolean {
-    return [[tenant], [tenant, owner], [tenant, owner, agent, sessionId]].some(
-      (scope) => since <= (this.#erasedAt.get(JSON.stringify(scope)) ?? Number.NEGATIVE_INFINITY),
-    )
+    this.#kept.move(from, to)
   }
 
   #isExpired({ expiresAt }: Kept): boolean {
@@ -124,15 +99,5 @@ function infoOf({ key, turnId, startedAt, expiresAt, bytes }: Kept): RecordingIn
 }
 
 function nameOf({ key, turnId }: RunKey): string {
-  return JSON.stringify([...partsOf(key), turnId])
-}
-
-function partsOf(scope: EventScope): string[] {
-  const { tenant, owner, agent, sessionId } = scope as Partial<SessionKey> & { tenant: string }
-  return [tenant, owner, agent, sessionId].filter((part) => part !== undefined)
-}
-
-/** Returns a text that sorts as the number does, from -1e15 to 1e15. */
-function sortable(n: number): string {
-  return String(n + 1e15)
+  return nameOfParts(key, turnId)
 }

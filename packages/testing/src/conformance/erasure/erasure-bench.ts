@@ -1,5 +1,14 @@
 import type { Erasure, Lease, SessionKey, Writer } from '@allium/core'
-import type { EventLog, KeyValue, Ledger, RecordingStore, RunStore, ScheduleStore, SessionStore } from '@allium/store'
+import type {
+  EventLog,
+  FeedbackStore,
+  KeyValue,
+  Ledger,
+  RecordingStore,
+  RunStore,
+  ScheduleStore,
+  SessionStore,
+} from '@allium/store'
 import { check } from '../check.ts'
 import { agents } from '../runs/run-bench.ts'
 import { limits, runFor, scheduleOf } from '../schedules/schedule-bench.ts'
@@ -13,6 +22,7 @@ export interface ErasureParts {
   readonly keyValue?: KeyValue | undefined
   readonly vault?: Vault | undefined
   readonly recordings?: RecordingStore | undefined
+  readonly feedback?: FeedbackStore | undefined
   readonly ledger?: Ledger | undefined
   readonly runs?: RunStore | undefined
   readonly schedules?: ScheduleStore | undefined
@@ -80,7 +90,7 @@ export class ScriptedRun {
 
   /** The steps of the run in order. A rejected step has ended; the steps after it are tried anyway. */
   get steps(): Readonly<Record<string, () => Promise<unknown>>> {
-    const { sessions, events, keyValue, vault, recordings, ledger, runs, schedules } = this.#bench.store
+    const { sessions, events, keyValue, vault, recordings, feedback, ledger, runs, schedules } = this.#bench.store
     const { tenant, owner, agent, sessionId } = this.key
     const { lease: ms } = this.#bench
     return {
@@ -99,6 +109,7 @@ export class ScriptedRun {
       cache: async () => keyValue?.set(`cache:${sessionId}:${this.text.length}`, this.text, ms * 1000, this.by),
       recording: async () =>
         recordings?.add({ ...this.#run, startedAt: 0, expiresAt: 9e12, content: this.text }, this.by),
+      feedback: async () => feedback?.put({ run: this.#run, by: owner, score: 0, comment: this.text, at: 0 }, this.by),
       settle: async () => ledger?.settle(this.#hold, 1),
       append: async () => {
         if (this.#lease === undefined) return
