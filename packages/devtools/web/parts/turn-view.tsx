@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AnswerItem } from '../store/answer.ts'
+import { cacheBreaksOf } from '../store/cache-breaks.ts'
 import { copied } from '../store/copied-turns.ts'
 import type { ChatTurn } from './chat-turns.ts'
 import { FileView } from './file-view.tsx'
@@ -103,6 +104,12 @@ export function TurnFooter({ turn, actions }: { turn: ChatTurn; actions: TurnAct
       {time !== undefined && <span>{duration(time)}</span>}
       {usage !== undefined && <span>{tokens(usage)}</span>}
       {usd > 0 && <span>{money(usd)}</span>}
+      {live !== undefined &&
+        cacheBreaksOf(live, money).map((line) => (
+          <span key={line} class="cache-break">
+            {line}
+          </span>
+        ))}
       {live !== undefined && (
         <button type="button" class="quiet" onClick={() => actions.inspect(turnId)}>
           Onion
