@@ -1,4 +1,5 @@
-export { type Recorder, type RecordingSink, type RecordOptions, type RunToRecord, record } from './record.ts'
+export { type Recorder, record } from './record.ts'
+export type { RecordingSink, RecordOptions, RunToRecord } from './record-options.ts'
 export type {
   RecordedAbort,
   RecordedClock,

@@ -3,12 +3,15 @@ import type { Journal } from '@allium/core'
 /** A step that ran in this process. */
 export interface WatchedStep {
   readonly id: string
+  /** The layer whose `ctx.once()` it is. */
+  readonly layer: string | undefined
   readonly items: unknown[]
   readonly outcome: { readonly result: unknown } | { readonly error: unknown }
 }
 
 /** Receives what a watched journal saw. */
 export interface StepWatcher {
+  began(id: string): void
   /** Called for each item. Returns whether it is kept. */
   item(item: unknown): boolean
   ended(step: WatchedStep): void
@@ -29,7 +32,7 @@ export function watchJournal(journal: Journal, watcher: StepWatcher): Journal {
     compares: journal.compares,
     ...(known !== undefined && { known: (id: string) => known.call(journal, id) }),
     ...(checkEnd !== undefined && { checkEnd: (turnId: string) => checkEnd.call(journal, turnId) }),
-    async step(id, work, emit) {
+    async step(id, work, emit, layer) {
       const items: unknown[] = []
       let ran = false
       try {
@@ -37,18 +40,20 @@ export function watchJournal(journal: Journal, watcher: StepWatcher): Journal {
           id,
           (out) => {
             ran = true
+            watcher.began(id)
             return work((item) => {
               if (watcher.item(item)) items.push(copyOf(item))
               return out(item)
             })
           },
           emit,
+          layer,
         )
-        if (ran) watcher.ended({ id, items, outcome: { result: copyOf(result) } })
+        if (ran) watcher.ended({ id, layer, items, outcome: { result: copyOf(result) } })
         else watcher.replayed(id)
         return result
       } catch (error) {
-        if (ran) watcher.ended({ id, items, outcome: { error } })
+        if (ran) watcher.ended({ id, layer, items, outcome: { error } })
         else watcher.replayed(id)
         throw error
       }

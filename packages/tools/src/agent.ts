@@ -40,6 +40,9 @@ export interface AgentToolOptions<S extends Schema, State> {
   as?: string | undefined
 }
 
+/** Tells a replay of a recorded turn that the tool has no effect but its agent's, so that it may run. */
+const delegates = Symbol.for('allium.tool.delegates')
+
 const readOptions = layerOptions<AgentToolOptions<Schema, unknown>>('tools:agent', {
   agent: option.required(option.object, 'who does the work'),
   description: option.required(option.text, 'when to hand work on, for the model'),
@@ -81,7 +84,8 @@ export function agentTool<S extends Schema = undefined, State = {}>(
     requireApproval,
     as = `tools:agent:${name}`,
   }: AgentToolOptions<S, State> = readOptions(options)
-  const tool: AnyTool = {
+  const tool: AnyTool & { [delegates]: true } = {
+    [delegates]: true,
     name,
     description,
     timeout,

@@ -216,7 +216,7 @@ function checkSecret(approvals: ApprovalOptions): void {
   if (Array.isArray(secret) ? secret.length > 0 && secret.every(isSecret) : isSecret(secret)) return
   throw new AlliumError(
     'agent.options',
-    `approvals.secret is ${describe(secret)}, so approvals cannot be signed. Pass a non-empty string (is its variable set?), or omit \`secret\` to go without tokens.`,
+    `approvals.secret is ${describe(secret)}, so approvals cannot be signed. Pass a non-empty string (is its variable set?), or omit it.`,
   )
 }
 

@@ -88,7 +88,7 @@ interface LayerFields {
 }
 
 /** Another layer's hook, as passed to `wrapHooks()`. */
-export interface HookInfo {
+export interface HookInfo extends Pick<LayerFields, 'options'> {
   /** The layer's name; undefined for the core, which the innermost next() runs. */
   readonly layer: string | undefined
   readonly scope: ScopeName

@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { Hook, Onion, ScopeName } from '../onion/hook.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
-import type { AnyMiddleware, Layer, LayerOrder } from './middleware.ts'
+import type { AnyMiddleware, HookRun, Layer, LayerOrder } from './middleware.ts'
 
 /** Returns the hooks of all layers by scope, outermost first: the agent's, then the run's, then the innermost ones. */
 export function compileOnion(layers: readonly Layer[], ofRun: readonly Layer[] = []): Onion {
@@ -70,6 +70,7 @@ function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
             name,
             run: hook.bind(spec) as Hook['run'],
             config,
+            options: spec.options,
             reenters: spec.reenters === true,
             inherit: spec.inherit === true,
             innermost: spec.innermost === true,
@@ -128,7 +129,7 @@ function wrapHooks(wrappers: readonly Layer[], scope: ScopeName, hooks: readonly
   return (hooks.at(-1)?.isCore ? hooks : [...hooks, core]).map((hook) => {
     const layer = hook.isCore ? undefined : hook.name
     const others = wrappers.filter(({ name }) => name !== hook.name)
-    const run = others.reduce((inner, { spec }) => spec.wrapHooks?.({ layer, scope, run: inner }) ?? inner, hook.run)
-    return { ...hook, run }
+    const wrap = (run: HookRun, { spec }: Layer) => spec.wrapHooks?.({ ...hook, layer, scope, run }) ?? run
+    return { ...hook, run: others.reduce(wrap, hook.run) }
   })
 }

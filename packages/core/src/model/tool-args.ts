@@ -48,7 +48,7 @@ function findRounded(json: string): string | undefined {
   const place = found ? placeOf(JSON.parse(marked)) : undefined
   return (
     place &&
-    `The argument ${describe(place.path)} is the number ${describe(place.number).slice(1, -1)}, which JavaScript cannot represent exactly. Send it as a string.`
+    `The argument ${describe(place.path)} is the number ${describe(place.number).slice(1, -1)}, which is not exact in JavaScript. Send it as a string.`
   )
 }
 

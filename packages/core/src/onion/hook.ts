@@ -12,6 +12,7 @@ export interface Hook {
   readonly name: string
   readonly run: (ctx: never, next: Next) => unknown
   readonly config: unknown
+  readonly options?: Readonly<Record<string, unknown>> | undefined
   /** Whether the layer may call next() again after next() succeeded. */
   readonly reenters: boolean
   /** Whether sub-agents run the hook too. */

@@ -1,5 +1,6 @@
 import type { Input } from '../messages/message.ts'
 import type { Snapshot } from '../state/snapshot.ts'
+import type { Clock } from './clock.ts'
 import type { Journal } from './journal.ts'
 import type { StoredTurn } from './session-store.ts'
 
@@ -19,6 +20,8 @@ export interface WrappedRun {
    * else. Undefined for a rewind and a closing session.
    */
   journal?: Journal | undefined
+  /** A clock that replaces the run's. For a wrapper that watches the time. Set it before next(). */
+  clock?: Clock | undefined
   /** What was requested: the input or the decisions, and the options, as the caller passed them. */
   readonly task?: { readonly input: Input; readonly decisions: unknown; readonly options: object } | undefined
   /** The idempotency key of the run, with the digest of its input. */

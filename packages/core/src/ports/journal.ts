@@ -23,8 +23,9 @@ export interface Journal {
   /**
    * @param id unique in the run and equal on replay, such as `turn:model:0:1`
    * @param work the step; it passes its items to `emit` in order
+   * @param layer the layer whose `ctx.once()` it is; undefined for other steps
    */
-  step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): T | PromiseLike<T>
+  step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>, layer?: string): T | PromiseLike<T>
   /** Whether a step is recorded. Without this function, a replayed run does not receive the messages that arrived while it ran. */
   known?(id: string): boolean | PromiseLike<boolean>
   /**
@@ -36,6 +37,9 @@ export interface Journal {
 }
 
 const direct: Journal['step'] = (_id, work, emit) => work(emit)
+
+/** The `emit` of a step without items. */
+export const noItems = (): void => {}
 
 /** The default: runs each step and records nothing. */
 export const directJournal: Journal = { step: direct, compares: false }

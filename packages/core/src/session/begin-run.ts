@@ -53,11 +53,11 @@ export async function runWrapped(begin: Beginning, waits: AbortableWaits): Promi
   const isWrapped = scope.registered.aroundRun !== undefined
   if (task.decisions === undefined) toMessages(task.input)
   const storedAs = isWrapped ? await storedAsOf(task) : undefined
-  const enter = async ({ journal }: Pick<WrappedRun, 'journal'>) => {
+  const enter = async ({ journal, clock }: Pick<WrappedRun, 'journal' | 'clock'>) => {
     const prepared = await prepare(begin, waits, journal)
     const ready = await waits.until(delegated(task, scope))
     run.follow(undefined)
-    return runTurn({ ...begin, task: ready }, { ...prepared, storedAs })
+    return runTurn({ ...begin, task: ready }, { ...prepared, storedAs, clock })
   }
   if (!isWrapped) return void (await enter({}))
   const { turnId } = task.options

@@ -63,7 +63,7 @@ function errorOf({ status, reason = '', code, turnId }: StoredTurn): Error {
   if (status !== 'failed')
     return new AlliumError(
       'run.interrupted',
-      `The run "${turnId}" of this key was interrupted, because its process was lost. The history has its work so far. Use another key to run again.`,
+      `The process of the run "${turnId}" of this key was lost. The history has its work so far. Use another key to run again.`,
     )
   // Error codes of other libraries have other formats, such as ECONNREFUSED.
   const known = /^[a-z]+\.[a-z_]+$/.test(code ?? '') ? (code as ErrorCode) : 'run.failed'

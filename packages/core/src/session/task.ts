@@ -6,8 +6,9 @@ import { type AdaptModel, describeModel, type KnownModel, knownModel, type ToolD
 import { modelRing } from '../model/scope/ring.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { OutputPlan } from '../output/plan.ts'
+import type { WrappedRun } from '../ports/around.ts'
 import type { Clock } from '../ports/clock.ts'
-import { isDirect, type Journal } from '../ports/journal.ts'
+import { isDirect, type Journal, noItems } from '../ports/journal.ts'
 import type { UntrustedSchema } from '../ports/validate.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
 import { clientTool, maxClientTools, partlyChecked } from '../tool/client-tool.ts'
@@ -44,7 +45,7 @@ export function turnOf<C>(
   scope: SessionScope,
   host: SessionHost,
   events: RunEvents,
-  { resume, storedAs, began, tools, output, journal, Steps }: Prepared,
+  { resume, storedAs, began, tools, output, journal, clock, Steps }: Prepared,
 ): Turn {
   const { setup } = scope.agent
   const messages = resume === undefined ? toMessages(input) : []
@@ -53,7 +54,7 @@ export function turnOf<C>(
   const onion = onionOf(options, scope, host, output)
   const model = options.model === undefined ? setup.model : runModel(options.model, setup.adaptModel)
   scope.beginRun(resume !== undefined)
-  scope.clock = options.clock ?? setup.clock
+  scope.clock = clock ?? options.clock ?? setup.clock
   const forwarder = scope.parent === undefined ? undefined : new EventForwarder(events, scope.parent.$turn, setup.name)
   const turn = new Turn(rings, scope, {
     input: messages,
@@ -79,15 +80,13 @@ export function turnOf<C>(
 }
 
 /** The result of `prepare`, for a run that has something to wait for. */
-export interface Prepared {
+export interface Prepared extends Pick<WrappedRun, 'journal' | 'clock'> {
   readonly resume?: Resume | undefined
   /** @default the agent's tools */
   readonly output?: OutputPlan | undefined
   readonly tools?: Awaited<ReturnType<typeof toolsOf>> | undefined
   readonly storedAs?: StoredAs | undefined
   readonly began?: Began | undefined
-  /** @default the agent's, which records nothing */
-  readonly journal?: Journal | undefined
   /** Records the steps in the journal. Undefined without a journal. */
   readonly Steps?: typeof import('../turn/steps.ts').Steps | undefined
 }
@@ -138,7 +137,7 @@ async function beginIn(journal: Journal, turnId: string, clock: Clock): Promise<
     before = false
     return clock.now()
   }
-  return { at: await journal.step(`${turnId}:start`, begin, () => {}), before }
+  return { at: await journal.step(`${turnId}:start`, begin, noItems), before }
 }
 
 /**

@@ -151,9 +151,10 @@ export abstract class AttemptInTurn<C extends CallOfTurn = CallOfTurn>
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options: OnceOptions): T | Promise<T>
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options?: OnceOptions): T | Promise<T> {
     checkOptions(options, ofOnce, 'once()', 'layer.invalid')
-    if (options?.per !== 'attempt') return this.$turn.onces.run(this.onceKey(key), fn)
+    const { $name: layer, $turn } = this
+    if (options?.per !== 'attempt') return $turn.onces.run(this.onceKey(key), fn, layer)
     const levelsUp = this.$hook?.levelsUp ?? ''
-    return this.$turn.onces.inAttempt(`${this.onceScope}${this.$number}:${levelsUp}:${this.$name}:${key}`, fn)
+    return $turn.onces.inAttempt(`${this.onceScope}${this.$number}:${levelsUp}:${layer}:${key}`, fn, layer)
   }
   onChunk(fn: OnChunk): void {
     transformsOf(this, 'onChunk').steps.push({ map: fn })

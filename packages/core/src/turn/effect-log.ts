@@ -70,7 +70,7 @@ export function storeRecord(turn: OuterTurn, record: StoredRecord): void {
   if (!registered.isStored)
     agent.warnOnce(
       `record:${topic}`,
-      `record(ctx, "${topic}") is not stored. Use memory.persist and give the session an id, or set memory.persist({ anonymous: true }).`,
+      `record(ctx, "${topic}") is not stored. Use memory.persist and a session id, or memory.persist({ anonymous: true }).`,
     )
   turn.records ??= []
   turn.records.push(record)

@@ -1,6 +1,8 @@
 import type { InnerRun, OnceOptions } from '../contexts/turn.ts'
 import type { KeysOf } from '../errors/known-options.ts'
-import { directJournal, isDirect, type Journal } from '../ports/journal.ts'
+import { directJournal, isDirect, type Journal, noItems } from '../ports/journal.ts'
+
+type OnceWork<T> = (inner: InnerRun) => T | Promise<T>
 
 export const ofOnce: KeysOf<OnceOptions> = { per: true }
 
@@ -20,7 +22,7 @@ interface OnceHost {
 export class Once {
   readonly #turn: OnceHost
   readonly #tries = new Map<string, Try>()
-  #counts: Map<string, number> | undefined
+  readonly #counts = new Map<string, number>()
 
   constructor(turn: OnceHost) {
     this.#turn = turn
@@ -30,14 +32,14 @@ export class Once {
    * Runs `fn` once per key. A failure rejects only the first caller; concurrent and later callers run their own `fn`.
    * Each try is a separate step of the journal.
    */
-  run<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T> {
+  run<T>(key: string, fn: OnceWork<T>, layer: string): Promise<T> {
     const { once: done } = this.#turn.session
     if (done.has(key)) return Promise.resolve(done.get(key) as T)
     const known = this.#tries.get(key) ?? { count: 0, made: undefined }
     this.#tries.set(key, known)
-    if (known.made !== undefined) return (known.made as Promise<T>).catch(() => this.run(key, fn))
-    const id = `${this.#turn.turnId}:once:${key}:${++known.count}`
-    const made = Promise.resolve().then(() => this.#step(id, fn))
+    if (known.made !== undefined) return (known.made as Promise<T>).catch(() => this.run(key, fn, layer))
+    const count = ++known.count
+    const made = Promise.resolve().then(() => this.#step(key, count, fn, layer))
     known.made = made
     made.then(
       (value) => done.set(key, value),
@@ -47,22 +49,17 @@ export class Once {
   }
 
   /** Runs `fn` for one attempt. `key` is unique in the run per layer and attempt. Repeated calls with it are separate steps. */
-  inAttempt<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): T | Promise<T> {
-    const { journal } = this.#turn
-    if (journal === directJournal) return fn({})
-    this.#counts ??= new Map()
+  inAttempt<T>(key: string, fn: OnceWork<T>, layer?: string): T | Promise<T> {
+    if (this.#turn.journal === directJournal) return fn({})
     const count = (this.#counts.get(key) ?? 0) + 1
     this.#counts.set(key, count)
-    return Promise.resolve(this.#step(`${this.#turn.turnId}:once:${key}:${count}`, fn))
+    return Promise.resolve(this.#step(key, count, fn, layer))
   }
 
-  #step<T>(id: string, fn: (inner: InnerRun) => T | Promise<T>): T | PromiseLike<T> {
-    const { journal } = this.#turn
+  #step<T>(key: string, count: number, fn: OnceWork<T>, layer?: string): T | PromiseLike<T> {
+    const { journal, turnId } = this.#turn
+    const id = `${turnId}:once:${key}:${count}`
     const inner = isDirect(journal) ? {} : { turnId: id, journal }
-    return journal.step(
-      id,
-      () => fn(inner),
-      () => {},
-    )
+    return journal.step(id, () => fn(inner), noItems, layer)
   }
 }

@@ -5,7 +5,7 @@ import type { StreamEvent } from '../events/events.ts'
 import { checkMessage } from '../messages/check-messages.ts'
 import type { Message } from '../messages/message.ts'
 import { State } from '../onion/attempt.ts'
-import type { Journal } from '../ports/journal.ts'
+import { type Journal, noItems } from '../ports/journal.ts'
 import type { InputStep } from '../session/scope/parent-call.ts'
 import type { SessionScope } from '../session/scope/session-scope.ts'
 import { inheritedInputs, type Steer } from './inputs.ts'
@@ -106,11 +106,7 @@ export class Steering {
       if (this.#over) return
       if (message === null) return this.#reject(steer, 'A layer left it out.')
       const record: Recorded = { id: steer.id, message, before }
-      await turn.journal.step(
-        this.#stepId(),
-        () => record,
-        () => {},
-      )
+      await turn.journal.step(this.#stepId(), () => record, noItems)
       this.#count++
       if (!this.#over) this.#admitted.push({ ...steer, message })
     } catch (error) {
@@ -127,7 +123,7 @@ export class Steering {
     for (;;) {
       if (this.#recorded === undefined) {
         if ((await journal.known?.(this.#stepId())) !== true) return
-        this.#recorded = (await journal.step(this.#stepId(), neverRuns, () => {})) as Recorded
+        this.#recorded = (await journal.step(this.#stepId(), neverRuns, noItems)) as Recorded
       }
       if (this.#recorded.before !== before) return
       this.#admitted.push({ ...this.#recorded, settle() {}, fail() {} })

@@ -1,7 +1,7 @@
 import { AbandonedError, AbortError } from '../errors/abort-error.ts'
 import { abandon } from '../onion/abandon.ts'
 import { type Attempt, type Call, isOpen, State } from '../onion/attempt.ts'
-import type { Emit, Journal } from '../ports/journal.ts'
+import { type Emit, type Journal, noItems } from '../ports/journal.ts'
 import type { RunEvents } from '../stream/event-queue.ts'
 import {
   differences,
@@ -70,7 +70,7 @@ export class Steps {
       isFirst = true
       return null
     }
-    await journal.step(`${turnId}:${name}:begin`, begins, () => {})
+    await journal.step(`${turnId}:${name}:begin`, begins, noItems)
     return isFirst
   }
 

@@ -61,7 +61,8 @@ export async function replay(options: ReplayOptions): Promise<ReplayReport> {
   if (mode !== 'pinned' && mode !== 'exact')
     throw new AlliumError('options.invalid', `The option mode takes 'pinned' or 'exact', not ${describe(mode)}.`)
   checkWithout(agent, without)
-  const layer = new ReplayLayer(new Set(without))
+  const caches = agent.inspect().layers.filter(({ order }) => order.is?.includes('caches'))
+  const layer = new ReplayLayer(new Set(without), new Set(caches.map(({ name }) => name)))
   agent.use(layer.layer)
   const report = new Report(mode, keep)
   for await (const turn of turns) {
@@ -95,7 +96,7 @@ async function replayTurn(
   try {
     return compareTurn(turn, await runTurn({ ...host, use }, turn), mode)
   } catch (error) {
-    if (isAlliumError(error, 'agent.started')) throw error
+    if (isAlliumError(error, 'options.invalid')) throw error
     return unreplayed(turn, messageOf(error))
   }
 }

@@ -16,6 +16,7 @@ export async function runTurn(
     ...(principal !== undefined && { principal: principal as never }),
     ...(context !== undefined && { context: context as never }),
   })
+  layer.given = given
   await session.open()
   session.restore(before)
   layer.current = turn

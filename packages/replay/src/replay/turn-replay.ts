@@ -1,7 +1,10 @@
-import type { Emit, Journal, ModelContext, StoredTurn, ToolContext } from '@allium/core'
+import type { Emit, HookInfo, Journal, ModelContext, StoredTurn, ToolContext } from '@allium/core'
 import { pinnedModel } from '../answers/pinned-model.ts'
 import { errorOf } from '../answers/recorded-error.ts'
 import { nameOf, RecordedSteps } from '../answers/recorded-steps.ts'
+import { type DecisionSink } from '../decisions/decision-watcher.ts'
+import { DecisionList } from '../decisions/decision-list.ts'
+import { recordedDecision, unseenDecisions } from '../recorded-decision.ts'
 import type { RecordedDecision, RecordedStep } from '../recorded-turn.ts'
 import type { ChangedLayers } from './changed-layers.ts'
 import { delegatesOnly } from './delegates.ts'
@@ -26,11 +29,10 @@ export interface Divergence {
 }
 
 /** The replay of one turn: it answers the turn's steps from the recording, and keeps what the agent does now. */
-export class TurnReplay {
+export class TurnReplay implements DecisionSink {
   readonly recorded: TurnToReplay['recorded']
   readonly turnId: string
   readonly requests: SentRequest[] = []
-  readonly decisions: RecordedDecision[] = []
   /** The recorded steps that the replay used. */
   readonly used = new Set<string>()
   readonly notes = new Set<string>()
@@ -42,7 +44,9 @@ export class TurnReplay {
   /** The turn of a tool call whose sub-agent is not entered. */
   readonly opaque = new Set<string>()
   divergence: Divergence | undefined
+  /** The turn as it would be stored. */
   stored: StoredTurn | undefined
+  readonly #decisions = new DecisionList<RecordedDecision>()
   readonly #end = new AbortController()
   /** The steps of `once()` that run again, because their layer has changed. */
   readonly #live = new Set<string>()
@@ -74,9 +78,31 @@ export class TurnReplay {
     this.#end.abort(`The replay diverged: ${why}`)
   }
 
-  /** Whether decisions still count. After a divergence, layers only unwind. */
-  get isOver(): boolean {
-    return this.divergence !== undefined
+  get decisions(): readonly RecordedDecision[] {
+    const { stored } = this
+    if (stored === undefined || this.divergence !== undefined) return this.#decisions.items
+    for (const unseen of unseenDecisions(stored, this.#decisions)) this.#decisions.add(unseen)
+    return this.#decisions.items
+  }
+
+  /** After a divergence, layers only unwind. */
+  decided(...decided: Parameters<DecisionSink['decided']>): void {
+    if (this.divergence === undefined) this.#decisions.add(recordedDecision(...decided))
+  }
+
+  returned(open: Parameters<DecisionSink['returned']>[0]): void {
+    if (this.divergence === undefined) this.#decisions.returned(recordedDecision(open, { decision: 'skipped' }))
+  }
+
+  /** Returns the recorded answer of a cache, if it answered the call then and has not changed. */
+  cached({ layer, scope }: HookInfo, ctx: ModelContext | ToolContext): unknown {
+    const call = scope === 'tool' ? (ctx as ToolContext).callId : (ctx as ModelContext).callIndex
+    const hit = this.recorded.decisions.find(
+      (one) => one.layer === layer && one.scope === scope && one.turnId === ctx.turnId && one.call === call,
+    )
+    if (hit?.decision !== 'skipped' || hit.answer === undefined || this.layers.isChanged(ctx.turnId, layer))
+      return undefined
+    return ctx.skipCall(structuredClone(hit.answer) as never)
   }
 
   /** Returns the recorded steps that the replay did not ask for, although it should have. */
@@ -108,7 +134,7 @@ export class TurnReplay {
   /** The core of a model call: swaps the model. */
   model(ctx: ModelContext, next: () => unknown): unknown {
     const { turnId, callIndex: call, attempt, model, request } = ctx
-    if (this.isOver) return rejected(this.#end.signal.reason)
+    if (this.divergence !== undefined) return rejected(this.#end.signal.reason)
     this.requests.push({ turnId, call, attempt, model, request })
     const id = `${turnId}:model:${call}:${attempt}`
     const place = this.steps.placeOf(id)
@@ -120,7 +146,7 @@ export class TurnReplay {
 
   /** The core of a tool call, before its step. */
   tool(ctx: ToolContext, next: () => unknown): unknown {
-    if (this.isOver) return rejected(this.#end.signal.reason)
+    if (this.divergence !== undefined) return rejected(this.#end.signal.reason)
     const { turnId, callId, attempt } = ctx
     if (delegatesOnly(ctx)) this.#delegates.add(`${turnId}:tool:${callId}:${attempt}`)
     this.#args.set(`${turnId}:tool:${callId}:${attempt}`, ctx)

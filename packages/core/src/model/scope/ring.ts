@@ -141,7 +141,7 @@ function refuseReset({ $turn: turn, $inner }: ModelAttempt): AlliumError | undef
   const failed = $inner !== undefined && $inner.$state !== State.done
   return new AlliumError(
     'stream.reset',
-    'The reader has received chunks of this model call, and { onRetryAfterOutput: "fail" } forbids a reset. Hold the answer with ctx.hold(), or allow resets.',
+    'The reader has received chunks of this model call, and { onRetryAfterOutput: "fail" } forbids a reset. Use ctx.hold(), or allow resets.',
     { ...(failed && { cause: $inner.$outcome }) },
   )
 }

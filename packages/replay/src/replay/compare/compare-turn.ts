@@ -17,10 +17,16 @@ export function compareTurn(given: TurnToReplay, turn: TurnReplay, mode: ReplayM
   const recorded = only(recordedFacts(given), (id) => !turn.isOpaque(id))
   const replayed = replayedFacts(turn)
   const requests = requestDifferences(recorded, replayed, names)
-  const differences = [
-    ...divergences(turn, names),
+  const explained = [
     ...decisionDifferences(recorded.decisions, replayed.decisions, names, reached(turn)),
     ...outcomeDifferences(recorded, replayed, { turnId, names }),
+  ]
+  // A step that a denial left out is not named twice.
+  const isNew = ({ step, field }: ReplayDifference) =>
+    field !== 'unused' || !explained.some((difference) => difference.step === step)
+  const differences = [
+    ...divergences(turn, names).filter(isNew),
+    ...explained,
     ...(mode === 'exact' ? requests : []),
   ]
   const lanes = lanesOf(turn, { recorded, replayed }, { names, differences })
