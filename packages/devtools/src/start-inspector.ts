@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { evalRoutes } from './host/evals/eval-routes.ts'
+import { devRoutes } from './host/dev-routes.ts'
 import { watchReports } from './host/evals/watch-reports.ts'
 import { createJournal, type JournalEntry } from './host/journal.ts'
 import { createLiveAgent } from './host/live-agent.ts'
 import { servePage } from './host/page-server.ts'
+import { replayInProcess } from './host/replay/replay-process.ts'
 import { watchProject } from './host/watch-project.ts'
 
 export interface InspectorOptions {
@@ -60,8 +61,10 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
   createFolder(dirname(database))
   const [token, key] = [randomBytes(24).toString('base64url'), randomBytes(24).toString('base64url')]
   const journal = createJournal(onEntry)
-  const agent = createLiveAgent({ file, exportName, cwd, database, key }, journal)
-  const { port: bound, server } = await servePage({ port, token, key, agent, journal, evals: evalRoutes(cwd) })
+  const child = { file, exportName, cwd, database, key }
+  const agent = createLiveAgent(child, journal)
+  const dev = devRoutes(cwd, replayInProcess(child))
+  const { port: bound, server } = await servePage({ port, token, key, agent, journal, dev })
   const watches = await Promise.all([watchProject(cwd, () => void agent.reload()), watchReports(cwd, journal.evals)])
   void agent.reload()
   const address = `http://127.0.0.1:${bound}`

@@ -23,7 +23,9 @@ test('a turn names the layer that broke the prompt cache, from which token on, a
   for (const input of ['Hello '.repeat(500), 'And now?'])
     for await (const event of session.run(input)) events.push({ event })
   const [line, ...others] = cacheBreaksOf({ events } as unknown as Turn, money)
-  expect(line).toMatch(/^Model call 1: prompt cache broken by stamp in \w+, from token \d+: [\d,]+ of [\d,]+ tokens lost/)
+  expect(line).toMatch(
+    /^Model call 1: prompt cache broken by stamp in \w+, from token \d+: [\d,]+ of [\d,]+ tokens lost/,
+  )
   expect(others).toEqual([])
 })
 

@@ -7,7 +7,12 @@ const turn = (turnId: string, input: string | undefined, text: string): ChatTurn
   const facts = { previous: undefined, status: 'completed', reason: undefined, duration: 1, usage: undefined, usd: 0 }
   return { turnId, input, files: [], answer: [{ kind: 'text', text }], isStored: true, live: undefined, ...facts }
 }
-const turns = [turn('1', 'Hello', 'Hi!'), turn('2', 'Refund it', ''), turn('3', undefined, 'Done.'), turn('4', 'Bye', 'Bye!')]
+const turns = [
+  turn('1', 'Hello', 'Hi!'),
+  turn('2', 'Refund it', ''),
+  turn('3', undefined, 'Done.'),
+  turn('4', 'Bye', 'Bye!'),
+]
 const identity = { principal: { userId: 'jane' }, context: { plan: 'pro' } }
 const [, second, , last] = turns as [ChatTurn, ChatTurn, ChatTurn, ChatTurn]
 
@@ -15,9 +20,13 @@ test('a case has the input, the earlier texts, the principal, the context and th
   const fields = { id: ' bye ', expected: 'Bye', tags: 'a, b,', earlier: earlierThan(last, turns), files: [] }
   const one = caseOf(last, identity, fields)
   expect(one).toMatchObject({ id: 'bye', expected: 'Bye', tags: ['a', 'b'], ...identity })
-  expect((one.input as { content: string }[]).map(({ content }) => content)).toEqual(
-    ['Hello', 'Hi!', 'Refund it', 'Done.', 'Bye'],
-  )
+  expect((one.input as { content: string }[]).map(({ content }) => content)).toEqual([
+    'Hello',
+    'Hi!',
+    'Refund it',
+    'Done.',
+    'Bye',
+  ])
   expect(parseCases(JSON.stringify(one))).toEqual([one])
 })
 

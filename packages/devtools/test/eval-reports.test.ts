@@ -1,8 +1,11 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { EvalReport } from '@allium/evals'
 import { expect, test } from 'vitest'
+import { caseView } from '../src/host/evals/case-view.ts'
 import { reportFiles } from '../src/host/evals/report-files.ts'
+import { reportView } from '../src/host/evals/report-view.ts'
 import { watchReports } from '../src/host/evals/watch-reports.ts'
 import { evalReport, projectFolder } from './eval-report.ts'
 
@@ -25,7 +28,9 @@ test('shows the gates with their interval, and the cases that fail or differ fro
   write('evals/answers.baseline.json', baseline)
   const { gates, cases, ...report } = await reportFiles(cwd).report('answers')
   expect(report).toMatchObject({ verdict: 'undecided', scorers: ['equals'], baseline: 'evals/answers.baseline.json' })
-  expect(gates).toMatchObject([{ scorer: 'equals', kind: 'maxDrop', limit: 0.1, interval: [expect.any(Number), expect.any(Number)] }])
+  expect(gates).toMatchObject([
+    { scorer: 'equals', kind: 'maxDrop', limit: 0.1, interval: [expect.any(Number), expect.any(Number)] },
+  ])
   expect(cases[0]).toMatchObject({ id: 'refund', isFailing: true, change: 'scores', means: [{ mean: 0, before: 1 }] })
   expect(cases[1]).toMatchObject({ id: 'hello', isFailing: false, invalid: 0, change: undefined })
 })
@@ -40,16 +45,17 @@ test('a case has its trials beside those of the baseline', async () => {
   await expect(reportFiles(cwd).caseOf('answers', 'other')).rejects.toMatchObject({ status: 404 })
 })
 
-test('fields of a wrong type in a report are left out, and long texts are cut', async () => {
-  const { cwd, write } = projectFolder(tmpdir())
-  const trial = { scores: { x: { score: 'high', reason: 7 }, y: null }, text: 'a'.repeat(1e6), calls: 'none', decisions: [1] }
+test('fields of a wrong type in a report are left out, and long texts are cut', () => {
+  const scores = { x: { score: 'high', reason: 7 }, y: null }
+  const trial = { scores, text: 'a'.repeat(1e6), calls: 'none', decisions: [1] }
   const gates = [7, { scorer: [], gate: { min: 'a' } }, { gate: { min: 0.5 }, verdict: 'great' }]
-  write('.allium/evals/odd.json', { version: 1, gates, agent: 3, cases: [{ id: 'a', digest: 'b', tags: 4, trials: [trial] }] })
-  const files = reportFiles(cwd)
-  expect(await files.report('odd')).toMatchObject({ agent: '', gates: [], cases: [{ id: 'a', tags: [] }] })
-  const { trials } = await files.caseOf('odd', 'a')
-  expect(trials[0]).toMatchObject({ calls: [], scores: [{ scorer: 'x' }, { scorer: 'y' }] })
-  expect(trials[0]?.text.length).toBeLessThan(21_000)
+  const cases = [{ id: 'a', digest: 'b', tags: 4, trials: [trial] }]
+  const odd = { version: 1, gates, agent: 3, cases } as unknown as EvalReport
+  const view = reportView({ name: 'odd', at: 1 }, odd, undefined)
+  expect(view).toMatchObject({ agent: '', gates: [], cases: [{ id: 'a', tags: [] }] })
+  const [shown] = caseView(odd, 'a', undefined)?.trials ?? []
+  expect(shown).toMatchObject({ calls: [], scores: [{ scorer: 'x' }, { scorer: 'y' }] })
+  expect(shown?.text.length).toBeLessThan(21_000)
 })
 
 test('a file that is no report says so', async () => {

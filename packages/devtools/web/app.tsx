@@ -63,12 +63,25 @@ export function App() {
     setChosen(turnId)
     setPlace('Inspect')
   }
+  const replay = (turnId: string) => {
+    inspect(turnId)
+    setTab('Replay')
+  }
   const openView = (tab: Tab) => {
     setTab(tab)
     setPlace('Inspect')
   }
   const openIdentity = () => setChoosing(true)
-  const chat = useChatActions({ item: selected, identity, load, select, inspect, saveCase: setSaving, reload: loaded.reload })
+  const chat = useChatActions({
+    item: selected,
+    identity,
+    load,
+    select,
+    inspect,
+    replay,
+    saveCase: setSaving,
+    reload: loaded.reload,
+  })
   const turns = chatTurns(loaded.conversation, loaded.turns)
   const { stop, actions } = chat
   const targets = {
@@ -105,6 +118,8 @@ export function App() {
             <SaveCaseDialog turn={saving} turns={turns} identity={chat.owner} close={() => setSaving(undefined)} />
           )}
           <InspectPanel
+            item={selected}
+            chat={turns}
             turns={trace.withSubAgents(loaded.turns)}
             conversation={loaded.conversation}
             identity={identity}

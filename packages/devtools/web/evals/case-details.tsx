@@ -38,7 +38,9 @@ function Trials({ data, trial }: { data: CaseView; trial: number }) {
   return (
     <div class="details-body" tabIndex={0} role="group" aria-label="Trial">
       {data.isEdited && (
-        <p class="finding warn">The baseline has this case with another input or expected answer. They are not compared.</p>
+        <p class="finding warn">
+          The baseline has this case with another input or expected answer. They are not compared.
+        </p>
       )}
       <Scores now={now.scores} before={before?.scores} />
       <div class="lanes">

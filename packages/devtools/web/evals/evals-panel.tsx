@@ -60,8 +60,8 @@ function NoReports() {
     <div class="empty">
       <p>There are no reports of evals in .allium/evals.</p>
       <p>
-        Run <code>npx allium eval</code>. It runs the files <code>evals/*.eval.ts</code> and writes a report for each one. The
-        reports appear here. To begin with a case, choose "Save as eval case" below a turn.
+        Run <code>npx allium eval</code>. It runs the files <code>evals/*.eval.ts</code> and writes a report for each
+        one. The reports appear here. To begin with a case, choose "Save as eval case" below a turn.
       </p>
     </div>
   )
@@ -89,7 +89,8 @@ function Gates({ report: { gates } }: { report: EvalReportView }) {
         const { condition, result } = gateWords(gate)
         return (
           <li key={index}>
-            <span class={`badge ${gate.verdict}`}>{gate.verdict}</span> <strong>{pretty(gate.scorer)}</strong> {condition}
+            <span class={`badge ${gate.verdict}`}>{gate.verdict}</span> <strong>{pretty(gate.scorer)}</strong>{' '}
+            {condition}
             <span class="subject">{` ${result}`}</span>
             <div class="subject">{pretty(gate.reason)}</div>
           </li>

@@ -66,12 +66,10 @@ export function SaveCaseDialog({ turn, turns, identity, close }: SaveCaseProps) 
           <textarea rows={5} value={expected} onInput={({ currentTarget }) => setExpected(currentTarget.value)} />
         </label>
         <label>
-          Tags, separated by commas{' '}
-          <input value={tags} onInput={({ currentTarget }) => setTags(currentTarget.value)} />
+          Tags, separated by commas <input value={tags} onInput={({ currentTarget }) => setTags(currentTarget.value)} />
         </label>
         <label>
-          Id{' '}
-          <input required maxLength={200} value={id} onInput={({ currentTarget }) => setId(currentTarget.value)} />
+          Id <input required maxLength={200} value={id} onInput={({ currentTarget }) => setId(currentTarget.value)} />
         </label>
         <details>
           <summary>Principal and context</summary>

@@ -30,5 +30,6 @@ function lazy<Name extends keyof Views>(name: Name): Views[Name] {
 export const AgentPanel = lazy('AgentPanel')
 export const EvalsPanel = lazy('EvalsPanel')
 export const IdentityDialog = lazy('IdentityDialog')
+export const ReplayPanel = lazy('ReplayPanel')
 export const SaveCaseDialog = lazy('SaveCaseDialog')
 export const UsagePanel = lazy('UsagePanel')

@@ -15,6 +15,8 @@ export interface TurnActions {
   /** Whether the session can be forked or copied. */
   canFork: boolean
   inspect(turnId: string): void
+  /** Opens the view that replays a turn. Absent for sessions of the agent's own store. */
+  replay?(turnId: string): void
   /** Opens the dialog that saves a turn as a case of evals. Absent for sessions of the agent's own store, whose content stays there. */
   saveCase?(turn: ChatTurn): void
   steerText(id: string): string | undefined
@@ -113,6 +115,11 @@ export function TurnFooter({ turn, actions }: { turn: ChatTurn; actions: TurnAct
       {live !== undefined && (
         <button type="button" class="quiet" onClick={() => actions.inspect(turnId)}>
           Onion
+        </button>
+      )}
+      {status !== 'running' && status !== copied && actions.replay !== undefined && (
+        <button type="button" class="quiet" onClick={() => actions.replay?.(turnId)}>
+          Replay
         </button>
       )}
       {turn.input !== undefined && status !== 'running' && status !== copied && actions.saveCase !== undefined && (

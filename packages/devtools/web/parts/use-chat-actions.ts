@@ -13,6 +13,7 @@ interface ChatActionsOptions {
   load: LoadFile
   select(item: SessionItem): void
   inspect(turnId: string): void
+  replay(turnId: string): void
   saveCase(turn: ChatTurn): void
   reload(): Promise<void>
 }
@@ -23,7 +24,16 @@ const steers = new Map<string, string>()
 export type ChatActions = ReturnType<typeof useChatActions>
 
 /** The requests of the chat, each as the principal of the session. */
-export function useChatActions({ item, identity, load, select, inspect, saveCase, reload }: ChatActionsOptions) {
+export function useChatActions({
+  item,
+  identity,
+  load,
+  select,
+  inspect,
+  replay,
+  saveCase,
+  reload,
+}: ChatActionsOptions) {
   const [fault, setFault] = useState('')
   const owner = useRef(identity)
   owner.current = item === undefined ? identity : identityOf(item, liveTurns(item), identity)
@@ -88,7 +98,7 @@ export function useChatActions({ item, identity, load, select, inspect, saveCase
       }),
     canFork: item?.isReadOnly !== true || live.status.readOnly?.copies === true,
     inspect,
-    ...(item?.isReadOnly !== true && { saveCase }),
+    ...(item?.isReadOnly !== true && { replay, saveCase }),
     steerText: (id) => steers.get(id),
   }
   return { owner: owner.current, actions, send, steer, stop, decide, fault }

@@ -17,12 +17,17 @@ const maxLines = 5
 
 /** Returns a line for each model call of a turn that could not use the provider's prompt cache: which layer, from where, at which cost. */
 export function cacheBreaksOf({ events }: Turn, money: (usd: number) => string): string[] {
-  const found = events.flatMap(({ event }) => (event.type === 'observe:promptCache' ? [event as unknown as CacheBreak] : []))
+  const found = events.flatMap(({ event }) =>
+    event.type === 'observe:promptCache' ? [event as unknown as CacheBreak] : [],
+  )
   const lines = found.slice(0, maxLines).map((one) => lineOf(one, money))
   return found.length > maxLines ? [...lines, `${found.length - maxLines} more in the view Events`] : lines
 }
 
-function lineOf({ callIndex, first, breaks, promptTokens, cost, cachedTokens, confirmed }: CacheBreak, money: (usd: number) => string) {
+function lineOf(
+  { callIndex, first, breaks, promptTokens, cost, cachedTokens, confirmed }: CacheBreak,
+  money: (usd: number) => string,
+) {
   const by = first.layer === undefined ? 'before the first layer' : `by ${first.layer}`
   const lost = `${first.lostTokens.toLocaleString()} of ${promptTokens.toLocaleString()} tokens lost`
   return [

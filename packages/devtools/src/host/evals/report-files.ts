@@ -2,6 +2,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EvalReport } from '@allium/evals'
 import type { CaseView, EvalListItem, EvalReportView } from '../../eval-views.ts'
+import { DevError } from '../dev-error.ts'
 import { caseView } from './case-view.ts'
 import { type Baseline, reportView } from './report-view.ts'
 
@@ -11,23 +12,13 @@ const maxReports = 200
 /** A name without separators and `..`, so that it stays in its folder. */
 const namePattern = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/
 
-/** A report that cannot be shown, with the status of the response. */
-export class ReportError extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-  ) {
-    super(message)
-  }
-}
-
 /** The reports that `allium eval` has written in a project. */
 export interface ReportFiles {
   /** Lists the reports, newest first. */
   list(): Promise<EvalListItem[]>
-  /** @throws ReportError */
+  /** @throws DevError */
   report(name: string): Promise<EvalReportView>
-  /** @throws ReportError */
+  /** @throws DevError */
   caseOf(name: string, id: string): Promise<CaseView>
 }
 
@@ -38,7 +29,7 @@ export function reportFiles(cwd: string): ReportFiles {
 
   async function itemOf(name: string): Promise<EvalListItem> {
     const found = namePattern.test(name) ? await fileAt(join(folder, `${name}.json`)) : undefined
-    if (found === undefined) throw new ReportError(404, `There is no report ${JSON.stringify(name)} in .allium/evals.`)
+    if (found === undefined) throw new DevError(404, `There is no report ${JSON.stringify(name)} in .allium/evals.`)
     return { name, at: found.mtimeMs }
   }
 
@@ -67,7 +58,7 @@ export function reportFiles(cwd: string): ReportFiles {
       await itemOf(name)
       const baseline = await baselineOf(name)
       const found = caseView(await read(join(folder, `${name}.json`)), id, baseline?.report)
-      if (found === undefined) throw new ReportError(404, `The report "${name}" has no such case.`)
+      if (found === undefined) throw new DevError(404, `The report "${name}" has no such case.`)
       return found
     },
   }
@@ -79,14 +70,14 @@ function cachedReader(): (path: string) => Promise<EvalReport> {
   return async (path) => {
     const { size, mtimeMs } = await lstat(path)
     if (size > maxBytes)
-      throw new ReportError(422, `The file ${path} has ${size} bytes. The inspector shows reports of up to ${maxBytes}.`)
+      throw new DevError(422, `The file ${path} has ${size} bytes. The inspector shows reports of up to ${maxBytes}.`)
     const version = `${size} ${mtimeMs}`
     const known = kept.get(path)
     if (known?.version === version) return known.report
     // Most projects open no report, so this is loaded at the first one.
     const { readReport } = await import('@allium/evals')
     const report = await readReport(path).catch((error: Error) => {
-      throw new ReportError(422, error.message)
+      throw new DevError(422, error.message)
     })
     kept.delete(path)
     if (kept.size >= 4) kept.delete(kept.keys().next().value as string)

@@ -78,7 +78,7 @@ function caseRow(one: CaseReport, { scorers, gates, before }: RowOptions): CaseR
     return { mean: meanOf(one, scorer), before: compared && meanOf(compared, scorer) }
   })
   const scored = (scorer: string) => means[scorers.indexOf(scorer)] ?? {}
-  const changed = compared !== undefined && means.some(({ mean, before }) => mean !== before)
+  const changed = compared !== undefined && means.some((found) => found.mean !== found.before)
   const lost = one.trials.filter(({ status }) => status === 'lost')
   return {
     id: one.id.slice(0, 200),
@@ -89,7 +89,16 @@ function caseRow(one: CaseReport, { scorers, gates, before }: RowOptions): CaseR
       (gates.length === 0
         ? means.some(({ mean = 1 }) => mean < 1)
         : gates.some((gate) => isBelow(gate, scored(gate.scorer)))),
-    change: before === undefined ? undefined : other === undefined ? 'new' : isEdited ? 'edited' : changed ? 'scores' : undefined,
+    change:
+      before === undefined
+        ? undefined
+        : other === undefined
+          ? 'new'
+          : isEdited
+            ? 'edited'
+            : changed
+              ? 'scores'
+              : undefined,
     invalid: one.trials.filter(({ status, scores }) => status === 'lost' || hasInvalid(scores)).length,
   }
 }

@@ -3,7 +3,7 @@ import { type FileHandle, lstat, mkdir, open, realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { EvalCase } from '@allium/evals'
-import { ReportError } from './report-files.ts'
+import { DevError } from '../dev-error.ts'
 
 /** The file of saved cases, in the folder of the project. */
 const folder = 'evals'
@@ -22,7 +22,7 @@ export interface SavedCase {
 
 /** The file of the cases that the page saves. */
 export interface CaseFile {
-  /** Appends a case. @throws ReportError */
+  /** Appends a case. @throws DevError */
   save(given: unknown): Promise<SavedCase>
 }
 
@@ -47,7 +47,7 @@ async function saveCase(cwd: string, given: unknown): Promise<SavedCase> {
     const same = known.cases.find((other) => isSame(one, other))
     if (same !== undefined) return { id: same.id ?? '', file, isDuplicate: true }
     if (known.cases.some(({ id }) => id === one.id))
-      throw new ReportError(409, `${file} has another case with the id "${one.id}". Choose another id.`)
+      throw new DevError(409, `${file} has another case with the id "${one.id}". Choose another id.`)
     await append(handle, known.endsInLine ? line : `\n${line}`)
     return { id: one.id ?? '', file, isDuplicate: false }
   } finally {
@@ -62,9 +62,9 @@ async function checked(line: string): Promise<EvalCase> {
     const [one] = parseCases(line, 'The case')
     if (one !== undefined && fieldOf(line, 'id') === one.id) return one
   } catch (error) {
-    throw new ReportError(422, (error as Error).message)
+    throw new DevError(422, (error as Error).message)
   }
-  throw new ReportError(422, 'The case has no id. Add the field "id", so that reports name it in the same way.')
+  throw new DevError(422, 'The case has no id. Add the field "id", so that reports name it in the same way.')
 }
 
 function fieldOf(line: string, name: string): unknown {
@@ -76,11 +76,11 @@ async function openFile(cwd: string): Promise<FileHandle> {
   await mkdir(join(cwd, folder), { recursive: true }).catch(() => {})
   const [root, real] = [await realpath(cwd), await realpath(join(cwd, folder)).catch(() => undefined)]
   if (real === undefined || relative(root, real) !== folder)
-    throw new ReportError(409, `${folder} is not a folder of the project, so no case is written there.`)
+    throw new DevError(409, `${folder} is not a folder of the project, so no case is written there.`)
   const path = join(real, 'saved.cases.jsonl')
   const found = await lstat(path).catch(() => undefined)
   if (found !== undefined && !found.isFile())
-    throw new ReportError(409, `${file} is not a regular file, so no case is written to it.`)
+    throw new DevError(409, `${file} is not a regular file, so no case is written to it.`)
   // Windows has no O_NOFOLLOW; the check above is all there.
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
   return open(path, flags, 0o644)
@@ -88,13 +88,13 @@ async function openFile(cwd: string): Promise<FileHandle> {
 
 async function casesIn(handle: FileHandle): Promise<{ cases: EvalCase[]; endsInLine: boolean }> {
   const { size } = await handle.stat()
-  if (size > maxBytes) throw new ReportError(409, `${file} has ${size} bytes. Move cases to another file first.`)
+  if (size > maxBytes) throw new DevError(409, `${file} has ${size} bytes. Move cases to another file first.`)
   const text = await handle.readFile('utf8')
   const { parseCases } = await import('@allium/evals')
   try {
     return { cases: parseCases(text, file), endsInLine: text === '' || text.endsWith('\n') }
   } catch (error) {
-    throw new ReportError(409, `${(error as Error).message} Correct it first.`)
+    throw new DevError(409, `${(error as Error).message} Correct it first.`)
   }
 }
 
@@ -112,6 +112,6 @@ async function append(handle: FileHandle, line: string): Promise<void> {
     await handle.sync()
   } catch (error) {
     await handle.truncate(size)
-    throw new ReportError(507, `The case was not written to ${file}: ${(error as Error).message}`)
+    throw new DevError(507, `The case was not written to ${file}: ${(error as Error).message}`)
   }
 }
