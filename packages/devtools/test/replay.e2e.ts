@@ -62,4 +62,4 @@ test('a recorded turn names the layer that broke the cache, and is replayed with
   await replay(/^The same/)
   expect(existsSync(join(project.cwd, 'refunded'))).toBe(false)
   expect(faults).toEqual([])
-}, 120_000)
+}, 240_000)
