@@ -1,10 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 // The sizes of the bundles, gzipped. `sizes.ts` compares them with the limits in limits.json, in KB.
 // The packs are measured without their dependencies: their own code.
 const { bundles } = JSON.parse(readFileSync(new URL('limits.json', import.meta.url), 'utf8'))
-const { core, 'server/client': client, 'devtools/page': page, ...packs } = bundles
+const { core, 'server/client': client, 'devtools/page': page, 'devtools/views': views, ...packs } = bundles
+
+// The page is bundled already, and a bundle of its files would have the views that load later, too.
+const bundler = ['@size-limit/esbuild']
 
 export default [
   {
@@ -23,9 +26,27 @@ export default [
   })),
   // With fromJson() of core, for stored state, and what that imports.
   { name: 'server/client', path: built('server/dist/client.js'), limit: `${client} KB`, gzip: true },
-  // The whole script of the inspector's page, with Preact.
-  { name: 'devtools/page', path: built('devtools/dist/page/page.js'), limit: `${page} KB`, gzip: true },
+  // The scripts that the inspector's page loads first, with Preact, and that of the views that load when one is opened.
+  {
+    name: 'devtools/page',
+    path: pageScripts(/^(?:page|chunk-.*)\.js$/),
+    limit: `${page} KB`,
+    gzip: true,
+    disablePlugins: bundler,
+  },
+  {
+    name: 'devtools/views',
+    path: pageScripts(/^views-.*\.js$/),
+    limit: `${views} KB`,
+    gzip: true,
+    disablePlugins: bundler,
+  },
 ]
+
+function pageScripts(pattern) {
+  const folder = built('devtools/dist/page')
+  return readdirSync(folder).flatMap((name) => (pattern.test(name) ? `${folder}/${name}` : []))
+}
 
 function built(file) {
   return fileURLToPath(new URL(`../../packages/${file}`, import.meta.url))

@@ -1,3 +1,5 @@
+import type { ReplayRequest, ReplayView } from './replay-change.ts'
+
 /** The agent, as its process reports it. */
 export interface AgentFacts {
   readonly agent: string
@@ -9,6 +11,7 @@ export interface AgentFacts {
 
 /** A message from the agent's process to the inspector. */
 export type ChildMessage =
+  | { readonly type: 'replayed'; readonly view: ReplayView }
   | ({ readonly type: 'ready'; readonly port: number } & AgentFacts)
   | { readonly type: 'failed'; readonly message: string }
 
@@ -27,7 +30,10 @@ export interface ChildOptions {
 }
 
 /** A message from the inspector to the agent's process. */
-export type ParentMessage = { readonly type: 'start'; readonly options: ChildOptions } | { readonly type: 'close' }
+export type ParentMessage =
+  | { readonly type: 'start'; readonly options: ChildOptions }
+  | { readonly type: 'replay'; readonly options: ChildOptions; readonly request: ReplayRequest }
+  | { readonly type: 'close' }
 
 /** Largest body of a request to the agent, in bytes. Images and files are base64 in it. */
 export const maxBodyBytes = 8 * 1_048_576

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { devRoutes } from './host/dev-routes.ts'
+import { watchReports } from './host/evals/watch-reports.ts'
 import { createJournal, type JournalEntry } from './host/journal.ts'
 import { createLiveAgent } from './host/live-agent.ts'
 import { servePage } from './host/page-server.ts'
+import { replayInProcess } from './host/replay/replay-process.ts'
 import { watchProject } from './host/watch-project.ts'
 
 export interface InspectorOptions {
@@ -58,9 +61,11 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
   createFolder(dirname(database))
   const [token, key] = [randomBytes(24).toString('base64url'), randomBytes(24).toString('base64url')]
   const journal = createJournal(onEntry)
-  const agent = createLiveAgent({ file, exportName, cwd, database, key }, journal)
-  const { port: bound, server } = await servePage({ port, token, key, agent, journal })
-  const stopWatching = await watchProject(cwd, () => void agent.reload())
+  const child = { file, exportName, cwd, database, key }
+  const agent = createLiveAgent(child, journal)
+  const dev = devRoutes(cwd, replayInProcess(child))
+  const { port: bound, server } = await servePage({ port, token, key, agent, journal, dev })
+  const watches = await Promise.all([watchProject(cwd, () => void agent.reload()), watchReports(cwd, journal.evals)])
   void agent.reload()
   const address = `http://127.0.0.1:${bound}`
   return {
@@ -69,7 +74,7 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
     token,
     reload: () => agent.reload(),
     async close() {
-      await stopWatching()
+      await Promise.all(watches.map((stop) => stop()))
       const closed = new Promise<void>((onClosed) => server.close(() => onClosed()))
       await agent.close()
       server.closeAllConnections()

@@ -29,7 +29,7 @@ test.each<[string, BrowserContextOptions]>([
     expect(await violations(page)).toEqual([])
     await goTo('Inspect')
     await page.getByRole('treeitem').nth(3).click()
-    for (const view of ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent']) {
+    for (const view of ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent', 'Evals', 'Replay']) {
       await openView(page, view)
       expect(await violations(page), view).toEqual([])
     }
@@ -40,6 +40,7 @@ test.each<[string, BrowserContextOptions]>([
     expect(await violations(page)).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: /^as / }).click()
+    await page.getByRole('dialog', { name: 'Acting as' }).waitFor()
     expect(await violations(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(faults).toEqual([])

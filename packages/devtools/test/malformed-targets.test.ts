@@ -9,7 +9,14 @@ import { servePage } from '../src/host/page-server.ts'
 async function inspector(): Promise<number> {
   const journal = createJournal(() => {})
   const agent = createLiveAgent({} as never, journal)
-  const { port, server } = await servePage({ port: 0, token: 'secret-token', key: 'key', agent, journal })
+  const { port, server } = await servePage({
+    port: 0,
+    token: 'secret-token',
+    key: 'key',
+    agent,
+    journal,
+    dev: async () => {},
+  })
   onTestFinished(() => void server.close())
   return port
 }

@@ -11,7 +11,14 @@ async function inspector(answer = ''): Promise<number> {
   const child = createServer((request) => void request.socket.end(answer))
   await new Promise<void>((resolve) => void child.listen(0, '127.0.0.1', resolve))
   const agent = { current: async () => child.address() as AddressInfo } as unknown as LiveAgent
-  const { port, server } = await servePage({ port: 0, token: 'secret-token', key: 'key', agent, journal })
+  const { port, server } = await servePage({
+    port: 0,
+    token: 'secret-token',
+    key: 'key',
+    agent,
+    journal,
+    dev: async () => {},
+  })
   onTestFinished(() => void [child.close(), server.close()])
   return port
 }

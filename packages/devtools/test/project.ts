@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
@@ -22,7 +22,10 @@ export interface Project {
 export async function startProject(source?: string): Promise<Project> {
   mkdirSync(folder, { recursive: true })
   const cwd = mkdtempSync(join(folder, 'project-'))
-  const write = (name: string, text: string) => writeFileSync(join(cwd, name), text)
+  const write = (name: string, text: string) => {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true })
+    writeFileSync(join(cwd, name), text)
+  }
   if (source === undefined) cpSync(agentFile, join(cwd, 'agent.ts'))
   else write('agent.ts', source)
   const inspector = await startInspector({ file: 'agent.ts', cwd, port: 0, env: {} })
@@ -73,4 +76,5 @@ export async function ask(page: Page, text: string): Promise<void> {
 /** Opens a view beside the chat. */
 export async function openView(page: Page, name: string): Promise<void> {
   await page.getByRole('tab', { name }).click()
+  await page.getByText('Loading …').waitFor({ state: 'detached' })
 }

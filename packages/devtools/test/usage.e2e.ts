@@ -19,3 +19,21 @@ test('plots the tokens and the cost of turns and of sessions, and has them in a 
   expect(await row.textContent()).toMatch(/\$0\.0/)
   expect(faults).toEqual([])
 })
+
+test('the feedback of people is beside the turns that it is about', async () => {
+  const project = await startProject()
+  const { page, faults } = await openPage(project.inspector)
+  await (await project.send('/sessions/rated/runs', { input: 'Hello' })).text()
+  const { turns } = (await (await project.send('/inspect/sessions/rated/turns?owner=developer')).json()) as {
+    turns: { turnId: string }[]
+  }
+  const path = `${project.inspector.api}/sessions/rated/runs/${turns[0]?.turnId}/feedback`
+  const body = JSON.stringify({ score: 'down', comment: '<b>Wrong</b> name.', tags: ['tone'] })
+  const headers = { authorization: `Bearer ${project.inspector.token}`, 'content-type': 'application/json' }
+  expect((await fetch(path, { method: 'PUT', headers, body })).status).toBe(200)
+  await page.getByRole('button', { name: /^rated/ }).click()
+  await openView(page, 'Usage')
+  await page.getByRole('row', { name: /^Turn 1 .* down$/ }).waitFor()
+  await page.getByRole('list', { name: 'Feedback' }).getByText('<b>Wrong</b> name.').waitFor()
+  expect(faults).toEqual([])
+})

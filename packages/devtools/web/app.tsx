@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { Chat } from './parts/chat.tsx'
-import { chatTurns } from './parts/chat-turns.ts'
+import { type ChatTurn, chatTurns } from './parts/chat-turns.ts'
 import { Header, LoadError } from './parts/header.tsx'
-import { IdentityDialog } from './parts/identity-dialog.tsx'
 import { InspectPanel, type Tab } from './parts/inspect-panel.tsx'
+import { IdentityDialog, SaveCaseDialog } from './parts/lazy.tsx'
 import { Palette } from './parts/palette.tsx'
 import { SessionList } from './parts/session-list.tsx'
 import { useChatActions } from './parts/use-chat-actions.ts'
@@ -30,6 +30,7 @@ export function App() {
   const [selected, setSelected] = useState(readSelection)
   const [chosen, setChosen] = useState<string>()
   const [tab, setTab] = useState<Tab>('Onion')
+  const [saving, setSaving] = useState<ChatTurn>()
   const [place, setPlace] = useState<(typeof places)[number]>('Chat')
   useEffect(() => {
     if (live.status.agent === undefined) return
@@ -62,12 +63,25 @@ export function App() {
     setChosen(turnId)
     setPlace('Inspect')
   }
+  const replay = (turnId: string) => {
+    inspect(turnId)
+    setTab('Replay')
+  }
   const openView = (tab: Tab) => {
     setTab(tab)
     setPlace('Inspect')
   }
   const openIdentity = () => setChoosing(true)
-  const chat = useChatActions({ item: selected, identity, load, select, inspect, reload: loaded.reload })
+  const chat = useChatActions({
+    item: selected,
+    identity,
+    load,
+    select,
+    inspect,
+    replay,
+    saveCase: setSaving,
+    reload: loaded.reload,
+  })
   const turns = chatTurns(loaded.conversation, loaded.turns)
   const { stop, actions } = chat
   const targets = {
@@ -100,7 +114,12 @@ export function App() {
             select={select}
           />
           <Chat item={selected} loaded={loaded} turns={turns} chat={chat} />
+          {saving !== undefined && (
+            <SaveCaseDialog turn={saving} turns={turns} identity={chat.owner} close={() => setSaving(undefined)} />
+          )}
           <InspectPanel
+            item={selected}
+            chat={turns}
             turns={trace.withSubAgents(loaded.turns)}
             conversation={loaded.conversation}
             identity={identity}

@@ -22,8 +22,8 @@ export function openSessions(database: string) {
   const store = (encrypt?: AgentModule['encrypt']) => (opened ??= sqlite(database, { synchronous: 'normal', encrypt }))
   // Opened at the first use, when the module has been imported and `encrypt` is known.
   const sessions = new Proxy({} as ReturnType<typeof memoryStore>, {
-    get: (_, name: keyof SessionStore | 'recordings') =>
-      name === 'recordings' ? store().recordings : store().sessions[name],
+    get: (_, name: keyof SessionStore | 'recordings' | 'feedback') =>
+      name === 'recordings' || name === 'feedback' ? store()[name] : store().sessions[name],
   })
   Object.assign(globalThis, {
     [memoryStoreStandIn]: () => {
@@ -48,6 +48,8 @@ export function openSessions(database: string) {
         `The agent "${agent.name}" has its own memory.persist layer. Export the store of that layer, so that the inspector can show its sessions and store its own runs elsewhere: export const store = …`,
       )
     },
+    /** The inspector's own store, whatever store the agent has. */
+    parts: (module: AgentModule): Pick<SqliteStore, 'recordings' | 'feedback'> => store(module.encrypt),
     close() {
       Reflect.deleteProperty(globalThis, memoryStoreStandIn)
       opened?.close()

@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { server } from '@allium/server'
+import { feedback } from '@allium/server/feedback'
 import { inspector } from '@allium/server/inspect'
 import { serve } from '@allium/server/node'
 import { type ChildOptions, keyHeader, maxBodyBytes } from '../messages.ts'
+import { feedbackRoute } from './feedback-route.ts'
 import { loadAgent } from './load-agent.ts'
 import { openSessions } from './open-sessions.ts'
+import { recordTurns } from './record-turns.ts'
 import { developer, principalOf, withRequestContext } from './request-headers.ts'
 
 /** An agent that is served in this process. */
@@ -30,17 +33,23 @@ export async function runAgent(options: ChildOptions): Promise<RunningAgent> {
   const { agent, principal = developer } = module
   const withContext = withRequestContext(agent)
   const { readOnly, ...stores } = sessions.storesOf(agent, module)
+  const own = sessions.parts(module)
   const app = server(agent, {
     principal: (request) => principalOf(request) ?? principal,
     base: '/api',
     maxBodyBytes,
     inspect: inspector({ access: () => 'all', state: 'all', readOnly }),
     ...stores,
+    feedback: feedback({ store: own.feedback }),
   })
+  recordTurns(agent, own.recordings)
   await agent.init()
+  const [name = agent.name] = agent.sessionNames
+  const answer = async (request: Request) =>
+    (await feedbackRoute(request, { store: own.feedback, agent: name })) ?? app.fetch(request)
   const isFromInspector = (request: Request) => request.headers.get(keyHeader) === key
   const fetch: typeof app.fetch = async (request) =>
-    isFromInspector(request) ? withContext(request, () => app.fetch(request)) : new Response(null, { status: 403 })
+    isFromInspector(request) ? withContext(request, () => answer(request)) : new Response(null, { status: 403 })
   const served = await serve({ ...app, fetch }, { port: 0, signals: false, drainTimeout: 1 })
   return {
     name: agent.name,

@@ -29,9 +29,9 @@ export async function startAgentProcess({ onLine, onExit, ...options }: AgentPro
   const answer = firstMessage(child)
   send(child, { type: 'start', options })
   const message = await answer
-  if (message.type === 'failed') {
+  if (message.type !== 'ready') {
     await closeProcess(child, exited)
-    throw new AgentLoadError(message.message)
+    throw new AgentLoadError(message.type === 'failed' ? message.message : 'The process did not start the agent.')
   }
   let isClosing = false
   exited.then(() => isClosing || onExit())

@@ -12,12 +12,17 @@ export type JournalEntry =
   | { readonly type: 'line'; readonly at: number; readonly stream: 'stdout' | 'stderr'; readonly text: string }
   | ({ readonly type: 'status'; readonly at: number } & AgentStatus)
 
+/** An entry that pages receive only while they are open: a report of evals was written or deleted. */
+type PageEntry = JournalEntry | { readonly type: 'evals'; readonly at: number }
+
 /** The last entries, for pages that open later. */
 export interface Journal {
   line(stream: 'stdout' | 'stderr', text: string): void
   status(status: AgentStatus): void
+  /** Tells the open pages that the reports of evals have changed. */
+  evals(): void
   /** Calls `fn` with the stored entries, then with each new one. Returns a function that unsubscribes. */
-  follow(fn: (entries: readonly JournalEntry[]) => void): () => void
+  follow(fn: (entries: readonly PageEntry[]) => void): () => void
 }
 
 const maxEntries = 5_000
@@ -26,7 +31,7 @@ const maxLine = 10_000
 /** Keeps the output of the agent's process, without credentials, and the state of the process. */
 export function createJournal(onEntry: (entry: JournalEntry) => void): Journal {
   const entries: JournalEntry[] = []
-  const followers = new Set<(entries: readonly JournalEntry[]) => void>()
+  const followers = new Set<(entries: readonly PageEntry[]) => void>()
   const add = (entry: JournalEntry) => {
     entries.push(entry)
     if (entries.length > maxEntries) entries.splice(0, entries.length - maxEntries)
@@ -40,6 +45,9 @@ export function createJournal(onEntry: (entry: JournalEntry) => void): Journal {
     status(status) {
       const hidden = status.state === 'failed' ? { ...status, error: hideSecrets(status.error, '[hidden]') } : status
       add({ type: 'status', at: Date.now(), ...hidden })
+    },
+    evals() {
+      for (const follower of followers) follower([{ type: 'evals', at: Date.now() }])
     },
     follow(fn) {
       fn(entries)

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { DevRoutes } from './dev-routes.ts'
 import type { Journal } from './journal.ts'
 import type { LiveAgent } from './live-agent.ts'
 import { proxy } from './proxy.ts'
@@ -12,6 +13,7 @@ export interface PageServerOptions {
   readonly key: string
   readonly agent: LiveAgent
   readonly journal: Journal
+  readonly dev: DevRoutes
 }
 
 /** Serves the page, the API of the agent's process, and the journal, to requests with the token. */
@@ -35,6 +37,7 @@ export async function servePage(options: PageServerOptions): Promise<{ port: num
     if (admission.setsCookie) return signIn(response, pathname)
     if (pathname.startsWith('/api/')) return proxy(request, response, options)
     if (pathname === '/dev/journal') return streamJournal(response)
+    if (pathname.startsWith('/dev/')) return options.dev(request, response)
     return serveFile(request, response, pathname)
   }
 

@@ -18,12 +18,12 @@ const html = `<!doctype html>
 </html>
 `
 
-const files: Readonly<Record<string, string>> = {
-  '/page.js': 'text/javascript; charset=utf-8',
-  '/page.css': 'text/css; charset=utf-8',
-}
+const script = 'text/javascript; charset=utf-8'
+const files: Readonly<Record<string, string>> = { '/page.js': script, '/page.css': 'text/css; charset=utf-8' }
+/** The scripts of views that load when they are opened, and the script that they share with the page. */
+const chunk = /^\/[a-z-]+-[A-Z0-9]{8}\.js$/
 
-/** Serves the page and its two files. */
+/** Serves the page and its files. */
 export async function serveFile(request: IncomingMessage, response: ServerResponse, pathname: string): Promise<void> {
   response.setHeader('cache-control', 'no-store')
   const isRead = request.method === 'GET' || request.method === 'HEAD'
@@ -31,7 +31,7 @@ export async function serveFile(request: IncomingMessage, response: ServerRespon
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
     return
   }
-  const type = isRead ? files[pathname] : undefined
+  const type = isRead ? (files[pathname] ?? (chunk.test(pathname) ? script : undefined)) : undefined
   const body = type === undefined ? undefined : await readFile(join(pageFolder, pathname)).catch(() => undefined)
   if (body === undefined) response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found\n')
   else response.writeHead(200, { 'content-type': type }).end(body)

@@ -1,3 +1,5 @@
+import type { Tokens } from '../store/sessions.ts'
+
 /** Returns a duration for people: `3 ms`, `1.2 s`. */
 export function duration(ms: number | undefined): string {
   if (ms === undefined) return '…'
@@ -31,6 +33,7 @@ export function brief(value: unknown, length = 160): string {
   return text.length > length ? `${text.slice(0, length)}…` : text
 }
 
-export function tokens({ inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }): string {
-  return `${inputTokens.toLocaleString()} in, ${outputTokens.toLocaleString()} out`
+export function tokens({ inputTokens, outputTokens, cachedInputTokens }: Omit<Tokens, 'calls'>): string {
+  const cached = cachedInputTokens === undefined ? '' : ` (${cachedInputTokens.toLocaleString()} cached)`
+  return `${inputTokens.toLocaleString()} in${cached}, ${outputTokens.toLocaleString()} out`
 }

@@ -1,17 +1,21 @@
+import { useEffect } from 'preact/hooks'
 import type { Identity } from '../store/api.ts'
-import type { Conversation } from '../store/sessions.ts'
+import type { Conversation, SessionItem } from '../store/sessions.ts'
 import type { Turn } from '../store/trace.ts'
-import { AgentPanel } from './agent-panel.tsx'
+import type { ChatTurn } from './chat-turns.ts'
 import { EventsPanel } from './events-panel.tsx'
+import { AgentPanel, EvalsPanel, ReplayPanel, UsagePanel } from './lazy.tsx'
 import { LogsPanel } from './logs-panel.tsx'
 import { OnionPanel } from './onion.tsx'
 import { StatePanel } from './state-panel.tsx'
-import { UsagePanel } from './usage-panel.tsx'
 
-export const tabs = ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent'] as const
+export const tabs = ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent', 'Evals', 'Replay'] as const
 export type Tab = (typeof tabs)[number]
 
 export interface InspectPanelProps {
+  /** The selected session, and its turns as the chat shows them. */
+  item: SessionItem | undefined
+  chat: readonly ChatTurn[]
   turns: readonly Turn[]
   conversation: Conversation
   identity: Identity
@@ -23,7 +27,8 @@ export interface InspectPanelProps {
 
 /** The views next to the chat. */
 export function InspectPanel(props: InspectPanelProps) {
-  const { turns, conversation, identity, tab, openTab, chosen, choose } = props
+  const { item, chat, turns, conversation, identity, tab, openTab, chosen, choose } = props
+  useEffect(() => document.getElementById(`tab-${tab}`)?.scrollIntoView({ block: 'nearest' }), [tab])
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (step === 0) return
@@ -53,8 +58,12 @@ export function InspectPanel(props: InspectPanelProps) {
         {tab === 'Onion' && <OnionPanel turns={turns} chosen={chosen} choose={choose} />}
         {tab === 'State' && <StatePanel turns={turns} />}
         {tab === 'Events' && <EventsPanel turns={turns} />}
-        {tab === 'Usage' && <UsagePanel conversation={conversation} turns={turns} identity={identity} />}
+        {tab === 'Usage' && <UsagePanel item={item} conversation={conversation} turns={turns} identity={identity} />}
         {tab === 'Logs' && <LogsPanel />}
+        {tab === 'Replay' && (
+          <ReplayPanel item={item} turns={chat} identity={identity} chosen={chosen} choose={choose} />
+        )}
+        {tab === 'Evals' && <EvalsPanel />}
         {tab === 'Agent' && <AgentPanel identity={identity} />}
       </div>
     </section>

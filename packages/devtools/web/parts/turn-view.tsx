@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AnswerItem } from '../store/answer.ts'
+import { cacheBreaksOf } from '../store/cache-breaks.ts'
 import { copied } from '../store/copied-turns.ts'
 import type { ChatTurn } from './chat-turns.ts'
 import { FileView } from './file-view.tsx'
@@ -14,6 +15,10 @@ export interface TurnActions {
   /** Whether the session can be forked or copied. */
   canFork: boolean
   inspect(turnId: string): void
+  /** Opens the view that replays a turn. Absent for sessions of the agent's own store. */
+  replay?(turnId: string): void
+  /** Opens the dialog that saves a turn as a case of evals. Absent for sessions of the agent's own store, whose content stays there. */
+  saveCase?(turn: ChatTurn): void
   steerText(id: string): string | undefined
 }
 
@@ -101,9 +106,25 @@ export function TurnFooter({ turn, actions }: { turn: ChatTurn; actions: TurnAct
       {time !== undefined && <span>{duration(time)}</span>}
       {usage !== undefined && <span>{tokens(usage)}</span>}
       {usd > 0 && <span>{money(usd)}</span>}
+      {live !== undefined &&
+        cacheBreaksOf(live, money).map((line) => (
+          <span key={line} class="cache-break">
+            {line}
+          </span>
+        ))}
       {live !== undefined && (
         <button type="button" class="quiet" onClick={() => actions.inspect(turnId)}>
           Onion
+        </button>
+      )}
+      {status !== 'running' && status !== copied && actions.replay !== undefined && (
+        <button type="button" class="quiet" onClick={() => actions.replay?.(turnId)}>
+          Replay
+        </button>
+      )}
+      {turn.input !== undefined && status !== 'running' && status !== copied && actions.saveCase !== undefined && (
+        <button type="button" class="quiet" onClick={() => actions.saveCase?.(turn)}>
+          Save as eval case
         </button>
       )}
       {isStored && actions.canFork && (

@@ -1,13 +1,16 @@
 import type { SessionUsageView } from '@allium/server/inspect'
 import { useEffect, useState } from 'preact/hooks'
+import type { FeedbackItem } from '../../src/child/feedback-route.ts'
 import { api, type Identity } from '../store/api.ts'
-import type { Conversation } from '../store/sessions.ts'
+import type { Conversation, SessionItem } from '../store/sessions.ts'
 import type { Turn } from '../store/trace.ts'
 import { totalOf, type UsageRow, usageBySession, usageByTurn } from '../store/usage.ts'
 import { Bars } from './bars.tsx'
-import { money } from './format.ts'
+import { money, pretty } from './format.ts'
+import { feedbackText, useFeedback } from './use-feedback.ts'
 
 export interface UsagePanelProps {
+  item: SessionItem | undefined
   conversation: Conversation
   turns: readonly Turn[]
   identity: Identity
@@ -16,9 +19,10 @@ export interface UsagePanelProps {
 const groups = ['Turns of this session', 'Sessions'] as const
 
 /** The tokens and the cost of each turn of the session, or of each session, as plots and as a table. */
-export function UsagePanel({ conversation, turns, identity }: UsagePanelProps) {
+export function UsagePanel({ item, conversation, turns, identity }: UsagePanelProps) {
   const [group, setGroup] = useState<(typeof groups)[number]>(groups[0])
   const sessions = useSessionUsage(group === 'Sessions', identity, turns)
+  const feedback = useFeedback(item, turns.length)
   const rows = group === 'Sessions' ? usageBySession(sessions) : usageByTurn(conversation, turns)
   return (
     <div class="panel-body">
@@ -41,7 +45,8 @@ export function UsagePanel({ conversation, turns, identity }: UsagePanelProps) {
       ) : (
         <div class="scrolls" tabIndex={0} role="group" aria-label="Usage">
           <Plots rows={rows} />
-          <UsageTable rows={rows} first={group === 'Sessions' ? 'Session' : 'Turn'} />
+          <UsageTable rows={rows} {...(group !== 'Sessions' && { feedback })} />
+          {group !== 'Sessions' && <FeedbackList rows={rows} feedback={feedback} />}
         </div>
       )}
     </div>
@@ -77,14 +82,16 @@ function Plots({ rows }: { rows: readonly UsageRow[] }) {
   )
 }
 
-function UsageTable({ rows, first }: { rows: readonly UsageRow[]; first: string }) {
+/** @param feedback on the turns; undefined if the rows are sessions */
+function UsageTable({ rows, feedback }: { rows: readonly UsageRow[]; feedback?: readonly FeedbackItem[] }) {
   const total = totalOf(rows)
+  const titles = [feedback === undefined ? 'Session' : 'Turn', 'Calls', 'Input', 'Output', 'USD']
   return (
     <table>
       <caption>Tokens and cost in numbers</caption>
       <thead>
         <tr>
-          {[first, 'Calls', 'Input', 'Output', 'USD'].map((name) => (
+          {[...titles, ...(feedback === undefined ? [] : ['Feedback'])].map((name) => (
             <th key={name} scope="col">
               {name}
             </th>
@@ -92,17 +99,34 @@ function UsageTable({ rows, first }: { rows: readonly UsageRow[]; first: string 
         </tr>
       </thead>
       <tbody>
-        {[...rows, total].map(({ name, input, output, calls, cost, isIncomplete }, index) => (
+        {[...rows, total].map(({ name, turnId, input, output, calls, cost, isIncomplete }, index) => (
           <tr key={index} class={index === rows.length ? 'total' : ''}>
             <th scope="row">{name}</th>
             <td>{count(calls)}</td>
             <td>{count(input)}</td>
             <td>{count(output)}</td>
             <td>{cost === undefined ? 'unknown' : `${isIncomplete ? 'at least ' : ''}${money(cost)}`}</td>
+            {feedback !== undefined && <td>{feedbackText(feedback, turnId)}</td>}
           </tr>
         ))}
       </tbody>
     </table>
+  )
+}
+
+/** The scores, comments and tags of people, newest first. */
+function FeedbackList({ rows, feedback }: { rows: readonly UsageRow[]; feedback: readonly FeedbackItem[] }) {
+  const nameOf = (turnId: string) => rows.find((row) => row.turnId === turnId)?.name ?? 'An earlier turn'
+  return (
+    <ul class="gates" aria-label="Feedback">
+      {feedback.map(({ turnId, by, score, comment, tags = [] }) => (
+        <li key={`${turnId} ${by}`}>
+          <strong>{nameOf(turnId)}</strong> {`${score} by ${pretty(by)}`}
+          {tags.length > 0 && <span class="subject">{` ${pretty(tags.join(', '))}`}</span>}
+          {comment !== undefined && <div class="text">{pretty(comment)}</div>}
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { api, type Identity } from '../store/api.ts'
-import { type Attachment, base64Of, inputOf, shownName } from '../store/attachments.ts'
-import { keepSent, type LoadFile } from '../store/files.ts'
+import { type Attachment, inputOf, shownName } from '../store/attachments.ts'
+import { attachmentsOf, keepSent, type LoadFile } from '../store/files.ts'
 import { copySession, identityOf, ownerOf, type PendingCall, type SessionItem } from '../store/sessions.ts'
 import { changed, live, liveTurns } from '../store/store.ts'
 import type { ChatTurn } from './chat-turns.ts'
@@ -13,6 +13,8 @@ interface ChatActionsOptions {
   load: LoadFile
   select(item: SessionItem): void
   inspect(turnId: string): void
+  replay(turnId: string): void
+  saveCase(turn: ChatTurn): void
   reload(): Promise<void>
 }
 
@@ -22,7 +24,16 @@ const steers = new Map<string, string>()
 export type ChatActions = ReturnType<typeof useChatActions>
 
 /** The requests of the chat, each as the principal of the session. */
-export function useChatActions({ item, identity, load, select, inspect, reload }: ChatActionsOptions) {
+export function useChatActions({
+  item,
+  identity,
+  load,
+  select,
+  inspect,
+  replay,
+  saveCase,
+  reload,
+}: ChatActionsOptions) {
   const [fault, setFault] = useState('')
   const owner = useRef(identity)
   owner.current = item === undefined ? identity : identityOf(item, liveTurns(item), identity)
@@ -76,29 +87,21 @@ export function useChatActions({ item, identity, load, select, inspect, reload }
     return target
   }
 
-  /** Loads the files of a turn's input, to send them again. */
-  const attachmentsOf = ({ files }: ChatTurn): Promise<Attachment[]> =>
-    Promise.all(
-      files.map(async (file) => {
-        const data = base64Of(await load(file))
-        return { type: file.type, mediaType: file.mediaType, data, name: file.filename ?? 'file', bytes: file.bytes }
-      }),
-    )
-
   const actions: TurnActions = {
     fork: (turn) => report(async () => select(await forkAt(turn.turnId))),
     editAndRun: (turn, text) =>
       report(async () => {
-        const files = await attachmentsOf(turn)
+        const files = await attachmentsOf(turn.files, load)
         const target = await forkAt(turn.previous)
         select(target)
         run(target, text, files, owner.current)
       }),
     canFork: item?.isReadOnly !== true || live.status.readOnly?.copies === true,
     inspect,
+    ...(item?.isReadOnly !== true && { replay, saveCase }),
     steerText: (id) => steers.get(id),
   }
-  return { actions, send, steer, stop, decide, fault }
+  return { owner: owner.current, actions, send, steer, stop, decide, fault }
 }
 
 function newSession({ principal }: Identity): SessionItem {

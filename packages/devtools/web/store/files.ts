@@ -1,7 +1,7 @@
 import type { FileView } from '@allium/server/inspect'
 import { createContext } from 'preact'
 import { type Identity, requestFile } from './api.ts'
-import { type Attachment, hashOf } from './attachments.ts'
+import { type Attachment, base64Of, hashOf } from './attachments.ts'
 import { dataUrl } from './read-file.ts'
 import { pathOf, type SessionItem } from './sessions.ts'
 
@@ -25,6 +25,16 @@ export function loadFile(item: SessionItem, identity: Identity, { file, mediaTyp
   const loaded = requestFile(path, identity).then((blob) => dataUrl(new Blob([blob], { type: mediaType })))
   keep(file, loaded)
   return loaded
+}
+
+/** Loads the files of a turn's input as attachments, to send or to save them. */
+export function attachmentsOf(files: readonly FileView[], load: LoadFile): Promise<Attachment[]> {
+  return Promise.all(
+    files.map(async (file) => {
+      const data = base64Of(await load(file))
+      return { type: file.type, mediaType: file.mediaType, data, name: file.filename ?? 'file', bytes: file.bytes }
+    }),
+  )
 }
 
 /** Keeps the files of a message that the page sends. */

@@ -1,6 +1,7 @@
-/** An entry of the inspector's journal: a line of the agent's output, or the state of its process. */
+/** An entry of the inspector's journal: a line of the agent's output, the state of its process, or a change of the evals' reports. */
 export type JournalEntry =
   | { type: 'line'; at: number; stream: 'stdout' | 'stderr'; text: string }
+  | { type: 'evals'; at: number }
   | {
       type: 'status'
       at: number

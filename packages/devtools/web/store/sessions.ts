@@ -15,6 +15,8 @@ export interface SessionItem {
 export interface Tokens {
   inputTokens: number
   outputTokens: number
+  /** Input tokens that the provider read from its cache; undefined if it does not count them. */
+  cachedInputTokens?: number
   calls: number
 }
 

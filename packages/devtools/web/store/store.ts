@@ -15,6 +15,8 @@ export const live = {
   chosen: undefined as Identity | undefined,
   status: { state: 'loading', at: 0 } as AgentStatus,
   logs: [] as LogLine[],
+  /** When a report of evals last changed. */
+  evalsAt: 0,
 }
 
 /** Returns the turns of a session that ran while the page was open. Sessions of the agent's own store run elsewhere. */
@@ -60,6 +62,7 @@ export function connect(): void {
     if (isFirst) live.logs = []
     for (const entry of entries) {
       if (entry.type === 'line') live.logs.push(entry)
+      else if (entry.type === 'evals') live.evalsAt = entry.at
       // A loading agent keeps its principal: the old process serves until the new one is ready.
       else live.status = entry.state === 'ready' ? entry : { ...live.status, ...entry }
     }

@@ -181,6 +181,9 @@ function added(total: Tokens = { inputTokens: 0, outputTokens: 0, calls: 0 }, mo
     inputTokens: total.inputTokens + more.inputTokens,
     outputTokens: total.outputTokens + more.outputTokens,
     calls: total.calls + more.calls,
+    ...(more.cachedInputTokens !== undefined && {
+      cachedInputTokens: (total.cachedInputTokens ?? 0) + more.cachedInputTokens,
+    }),
   }
 }
 

@@ -5,6 +5,8 @@ import { isOfSubAgent, type Turn } from './trace.ts'
 /** The usage of a turn or of a session, as a row of the table and a bar of the plot. */
 export interface UsageRow {
   name: string
+  /** The turn of the row. */
+  turnId?: string
   input: number
   output: number
   calls: number
@@ -21,18 +23,21 @@ const maxRows = 40
 export function usageByTurn(conversation: Conversation, live: readonly Turn[]): UsageRow[] {
   const byId = new Map(live.map((turn) => [turn.turnId, turn]))
   const costs = costsOf(conversation)
-  const rows: { usage: Tokens | undefined; cost: number | undefined }[] = []
+  const rows: { turnId: string; usage: Tokens | undefined; cost: number | undefined }[] = []
   for (const { turnId, usage, status, endedAt } of conversation.turns) {
     const known = byId.get(turnId)
     byId.delete(turnId)
     // The history of a fork begins with a closed turn that ran nothing.
     if (status === 'closed' && usage.calls === 0) continue
     const cost = known !== undefined && known.usd > 0 ? known.usd : costs.get(turnId)
-    rows.push({ usage: endedAt === undefined ? known?.usage : usage, cost })
+    rows.push({ turnId, usage: endedAt === undefined ? known?.usage : usage, cost })
   }
   for (const turn of byId.values())
-    if (!isOfSubAgent(turn)) rows.push({ usage: turn.usage, cost: turn.usd > 0 ? turn.usd : undefined })
-  return rows.map(({ usage, cost }, index) => rowOf(`Turn ${index + 1}`, usage, cost, false)).slice(-maxRows)
+    if (!isOfSubAgent(turn))
+      rows.push({ turnId: turn.turnId, usage: turn.usage, cost: turn.usd > 0 ? turn.usd : undefined })
+  return rows
+    .map(({ turnId, usage, cost }, index) => ({ ...rowOf(`Turn ${index + 1}`, usage, cost, false), turnId }))
+    .slice(-maxRows)
 }
 
 /** Returns the cost of stored turns in USD, by id: the cost of the session after a turn, without its cost before. */

@@ -89,7 +89,10 @@ export class MemoryRollouts implements RolloutStore {
     return names.map((name) => stateOf(name, this.#rounds.get(name) as Round))
   }
 
-  /** Deletes what is stored of an owner or a tenant, but not of a session, because a user outlives it. Rejects turns of runs that began by then. */
+  /**
+   * Deletes what is stored of an owner or a tenant, but not of a session, because a user outlives it. Rejects turns of runs that began by
+   * then.
+   */
   erase(erased: Erasure & { readonly sessionId?: string }, at: number): void {
     if (erased.sessionId !== undefined) return
     this.#erasures.add(erased, at)
