@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
 import { shakable } from './shakable.ts'
 
+/** Types of other packages come from their builds: with the sources, each package would check all that it depends on again. */
+export const dts = { compilerOptions: { customConditions: [], paths: ownEntries() } }
+
 export default defineConfig({
   entry: ['src/index.ts'],
   format: 'esm',
   target: 'es2022',
-  // Types of other packages come from their builds: with the sources, each package would check all that it depends on again.
-  dts: { compilerOptions: { customConditions: [], paths: ownEntries() } },
+  dts,
   sourcemap: true,
   clean: true,
   esbuildPlugins: [shakable],

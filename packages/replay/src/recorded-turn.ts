@@ -71,7 +71,7 @@ export interface RecordedClock {
 
 /** A message of `steer()`, before any layer changed it, at the moment when the layers got it: before the next step. */
 export interface RecordedSteer extends RecordedMoment {
-  readonly message: Message
+  readonly message: Message & { readonly role: 'user' }
 }
 
 /** An abort through the signal, the caller or the session. */

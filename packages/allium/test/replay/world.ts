@@ -21,7 +21,7 @@ export interface Kind {
   readonly steps: readonly ScriptedStep[]
   readonly parts?: (() => Parts) | undefined
   /** Runs the turns. @default one turn with the input "hi" */
-  readonly play?: ((session: Session, agent: Agent) => Promise<unknown>) | undefined
+  readonly play?: ((session: Session, agent: Agent) => PromiseLike<unknown>) | undefined
   /** Why the replay is not the same, with the fields that differ. */
   readonly except?: { readonly why: string; readonly fields: readonly string[] } | undefined
   /** What the replay does not enter. */

@@ -1,6 +1,5 @@
-import { parseArgs } from 'node:util'
-import { messageOf } from 'allium'
 import { UsageError } from '../exit-codes.ts'
+import { parsed, recordedOptions, timeOf, wholeOf } from '../recorded-arguments.ts'
 
 /** A parsed `allium backtest`. */
 export interface BacktestArguments {
@@ -36,15 +35,11 @@ The module exports an unused agent, or a function that returns one. Needs @alliu
   --json                 the report as JSON
 `
 
-const text = { type: 'string' } as const
-const options = {
-  ...{ store: text, since: text, until: text, tenant: text, agent: text, limit: text, export: text },
-  ...{ 'max-new-denials': text, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-} as const
+const options = { ...recordedOptions, limit: { type: 'string' }, 'max-new-denials': { type: 'string' } } as const
 
 /** Returns undefined if the help is requested. @throws UsageError */
 export function backtestArguments(argv: readonly string[], now: number): BacktestArguments | undefined {
-  const { values, positionals } = parsed(argv)
+  const { values, positionals } = parsed(argv, options)
   if (values.help === true) return undefined
   const [module, ...extra] = positionals
   if (module === undefined || extra.length > 0)
@@ -58,31 +53,5 @@ export function backtestArguments(argv: readonly string[], now: number): Backtes
     until: timeOf('--until', values.until, now),
     limit: wholeOf('--limit', values.limit, 1),
     maxNewDenials: wholeOf('--max-new-denials', values['max-new-denials'], 0),
-  }
-}
-
-const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
-
-function timeOf(name: string, value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined
-  const [, count = '', unit = ''] = /^(\d{1,6})([mhdw])$/.exec(value) ?? []
-  if (count !== '') return now - Number(count) * (units[unit] as number)
-  const time = /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN
-  if (Number.isSafeInteger(time)) return time
-  throw new UsageError(`${name} is "${value}". Give an age such as 30d, 12h or 90m, or a date such as 2026-11-01.`)
-}
-
-function wholeOf(name: string, value: string | undefined, least: number): number | undefined {
-  if (value === undefined) return undefined
-  const count = /^\d+$/.test(value) ? Number(value) : Number.NaN
-  if (Number.isSafeInteger(count) && count >= least) return count
-  throw new UsageError(`${name} is "${value}". Give a whole number from ${least} on.`)
-}
-
-function parsed(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], allowPositionals: true, options })
-  } catch (error) {
-    throw new UsageError(messageOf(error))
   }
 }

@@ -1,6 +1,5 @@
-import { parseArgs } from 'node:util'
-import { messageOf } from 'allium'
 import { UsageError } from '../exit-codes.ts'
+import { parsed, recordedOptions, timeOf, wholeOf } from '../recorded-arguments.ts'
 
 /** A parsed `allium replay`. */
 export interface ReplayArguments {
@@ -41,51 +40,22 @@ The module exports an unused agent, or a function that returns one. Needs @alliu
 `
 
 const text = { type: 'string' } as const
-const options = {
-  ...{ store: text, turn: text, session: text, since: text, until: text, tenant: text, agent: text, mode: text },
-  ...{ export: text, 'max-differences': text, without: { type: 'string', multiple: true } },
-  ...{ json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-} as const
+const without = { type: 'string', multiple: true } as const
+const options = { ...recordedOptions, turn: text, session: text, mode: text, 'max-differences': text, without } as const
 
 /** Returns undefined if the help is requested. @throws UsageError */
 export function replayArguments(argv: readonly string[], now: number): ReplayArguments | undefined {
-  const { values, positionals } = parsed(argv)
+  const { values, positionals } = parsed(argv, options)
   if (values.help === true) return undefined
   const [module, ...extra] = positionals
   if (module === undefined || extra.length > 0)
     throw new UsageError('"allium replay" takes the module of one agent: allium replay src/agent.ts --store chats.db.')
-  const { store, turn, session, tenant, agent, mode = 'pinned', without = [], json = false } = values
+  const { store, turn, session, tenant, agent, mode = 'pinned', without: left = [], json = false } = values
   if (mode !== 'pinned' && mode !== 'exact') throw new UsageError(`--mode is "${mode}". Give pinned or exact.`)
   return {
-    ...{ module, exportName: values.export, store, turn, session, tenant, agent, mode, without, json },
+    ...{ module, exportName: values.export, store, turn, session, tenant, agent, mode, without: left, json },
     since: timeOf('--since', values.since, now),
     until: timeOf('--until', values.until, now),
-    maxDifferences: wholeOf('--max-differences', values['max-differences']),
-  }
-}
-
-const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
-
-function timeOf(name: string, value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined
-  const [, count = '', unit = ''] = /^(\d{1,6})([mhdw])$/.exec(value) ?? []
-  if (count !== '') return now - Number(count) * (units[unit] as number)
-  const time = /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN
-  if (Number.isSafeInteger(time)) return time
-  throw new UsageError(`${name} is "${value}". Give an age such as 7d, 12h or 90m, or a date such as 2026-11-01.`)
-}
-
-function wholeOf(name: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  const count = /^\d+$/.test(value) ? Number(value) : Number.NaN
-  if (Number.isSafeInteger(count)) return count
-  throw new UsageError(`${name} is "${value}". Give a whole number from 0 on.`)
-}
-
-function parsed(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], allowPositionals: true, options })
-  } catch (error) {
-    throw new UsageError(messageOf(error))
+    maxDifferences: wholeOf('--max-differences', values['max-differences'], 0),
   }
 }

@@ -74,7 +74,9 @@ async function serve(turns: readonly Turn[], random: () => number) {
 /** What the rules say: the first five turns of a user or those of its first day, and the scores that were known when the window closed. */
 function expectedCounts(turns: readonly Turn[]): RolloutCounts & { without: number } {
   const counts = { canary: noCounts(), baseline: noCounts(), without: 0 }
-  for (const own of Map.groupBy(turns, ({ user }) => user).values()) {
+  const users = new Set(turns.map(({ user }) => user))
+  for (const name of users) {
+    const own = turns.filter(({ user }) => user === name)
     const [first] = own as [Turn]
     const inTime = own.filter(({ at }) => at < first.at + day).slice(0, size)
     const scores = inTime.flatMap(({ at, delay, score }) =>

@@ -71,8 +71,8 @@ export class TurnReplay implements DecisionSink {
   }
 
   /** After a divergence, layers only unwind. */
-  decided(...decided: Parameters<DecisionSink['decided']>): void {
-    if (this.divergence === undefined) this.#decisions.add(recordedDecision(...decided))
+  decided(...[open, decision]: Parameters<DecisionSink['decided']>): void {
+    if (this.divergence === undefined) this.#decisions.add(recordedDecision(open, decision))
   }
 
   returned(open: Parameters<DecisionSink['returned']>[0]): void {

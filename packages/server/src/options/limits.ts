@@ -55,7 +55,7 @@ export function steerLimitOf(limits: ServerLimits = {}): SteerLimit {
 const count = option.whole(1)
 const quota = option.shape<Partial<Quota>>({ total: count, perTenant: count, perUser: count })
 
-export const limitsCheck: option.Check<ServerLimits> = option.shape({
+export const limitsCheck: option.Check<ServerLimits> = option.shape<ServerLimits>({
   requests: quota,
   runs: quota,
   streams: quota,

@@ -1,4 +1,5 @@
-import type { Feedback, FeedbackKey, FeedbackQuery, FeedbackStore, SessionStore, Writer } from '@allium/store'
+import type { Writer } from '@allium/core'
+import type { Feedback, FeedbackKey, FeedbackQuery, FeedbackStore, SessionStore } from '@allium/store'
 import type { FeedbackStoreParts } from '../../src/feedback.ts'
 
 type Fault = [fault: string, breaks: (parts: FeedbackStoreParts) => Broken, found: string]

@@ -21,22 +21,25 @@ export function decisionDifferences(
   for (const step of new Set([...before.keys(), ...now.keys()])) {
     const gone = without(before.get(step) ?? [], now.get(step) ?? []).filter(isComparable)
     const added = without(now.get(step) ?? [], before.get(step) ?? [])
-    for (let at = 0; at < Math.max(gone.length, added.length); at++) {
-      const layer = added[at]?.layer ?? gone[at]?.layer
-      differences.push({
-        kind: 'decision',
-        step,
-        field: (added[at] ?? gone[at])?.decision ?? 'decision',
-        ...(layer !== undefined && { layer }),
-        recorded: gone[at] && textOfDecision(gone[at]),
-        replayed: added[at] && textOfDecision(added[at]),
-      })
-    }
+    for (let at = 0; at < Math.max(gone.length, added.length); at++)
+      differences.push(difference(step, gone[at], added[at]))
   }
   return differences
 }
 
 /** Such as `guard:policy denied: not today`. */
+function difference(step: string, gone?: RecordedDecision, added?: RecordedDecision): ReplayDifference {
+  const layer = added?.layer ?? gone?.layer
+  return {
+    kind: 'decision',
+    step,
+    field: (added ?? gone)?.decision ?? 'decision',
+    ...(layer !== undefined && { layer }),
+    recorded: gone && textOfDecision(gone),
+    replayed: added && textOfDecision(added),
+  }
+}
+
 export function textOfDecision({ layer = 'core', decision, reason }: RecordedDecision): string {
   return reason === undefined ? `${layer} ${decision}` : `${layer} ${decision}: ${reason}`
 }
