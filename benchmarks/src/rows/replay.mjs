@@ -55,7 +55,7 @@ export const replayed = {
         for await (const turn of readRecordings({ recordings: store.recordings, sessions: store, agent: 'bench' }))
           read.push(turn)
         const before = process.cpuUsage()
-        const report = await replay({ agent: agentWith(), turns: read, mode: 'exact' })
+        const report = await replay({ agent: agentWith(), recordings: read, mode: 'exact' })
         const { user, system } = process.cpuUsage(before)
         last = { replayed: report.replayed, same: report.same }
         if (report.same !== sessions * turns) throw new Error(`Only ${report.same} of the replayed turns are the same.`)

@@ -14,6 +14,7 @@ const others = [
   'model.memoryKeyValue',
   'model.objectStream',
   'observe.auditFile',
+  'observe.feedbackEvaluations',
   'observe.recordEvaluation',
   'observe.verify',
 ]

@@ -8,7 +8,6 @@ import { codeOfError, exitCodes, UsageError } from './exit-codes.ts'
 import { errorFields, toLine } from './print-run.ts'
 import { printable } from './printable.ts'
 import { resumeCommand } from './resume-command.ts'
-import { rolloutsCommand } from './rollouts-command.ts'
 import { runCommand } from './run-command.ts'
 import { runsCommand } from './runs/runs-command.ts'
 import { runsHelp } from './runs/runs-help.ts'
@@ -19,15 +18,11 @@ import { storeCommand } from './store-command.ts'
 export async function main(argv: readonly string[], context: CommandContext): Promise<number> {
   const { stdout, stderr } = context
   try {
-    if (argv[0] === 'eval') return await (await import('./eval/eval-command.ts')).evalCommand(argv.slice(1), context)
-    if (argv[0] === 'backtest')
-      return await (await import('./backtest/backtest-command.ts')).backtestCommand(argv.slice(1), context)
+    const command = await lateCommand(argv[0])
+    if (command !== undefined) return await command(argv.slice(1), context)
     if (argv[0] === 'dev') return await devCommand(argv.slice(1), context)
-    if (argv[0] === 'replay')
-      return await (await import('./replay/replay-command.ts')).replayCommand(argv.slice(1), context)
     if (argv[0] === 'runs') return await runsCommand(argv.slice(1), context)
     if (argv[0] === 'schedules') return await schedulesCommand(argv.slice(1), context)
-    if (argv[0] === 'rollouts') return await rolloutsCommand(argv.slice(1), context)
     if (argv[0] === 'store') return await storeCommand(argv.slice(1), context)
     const args = parseCommand(argv, context.cwd())
     if (args.command === 'help') stdout.write(help)
@@ -42,6 +37,17 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
     if (error instanceof UsageError && !argv.includes('--json')) stderr.write(`\n${await helpOf(argv[0])}`)
     return codeOfError(error)
   }
+}
+
+type Command = (argv: readonly string[], context: CommandContext) => Promise<number>
+
+/** Loads a command that most calls do not need. */
+async function lateCommand(name: string | undefined): Promise<Command | undefined> {
+  if (name === 'eval') return (await import('./eval/eval-command.ts')).evalCommand
+  if (name === 'backtest') return (await import('./backtest/backtest-command.ts')).backtestCommand
+  if (name === 'replay') return (await import('./replay/replay-command.ts')).replayCommand
+  if (name === 'rollouts') return (await import('./rollouts-command.ts')).rolloutsCommand
+  return undefined
 }
 
 async function helpOf(command: string | undefined): Promise<string> {

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { devRoutes } from '../src/host/dev-routes.ts'
 import { createJournal } from '../src/host/journal.ts'
 import { createLiveAgent } from '../src/host/live-agent.ts'
 import { servePage } from '../src/host/page-server.ts'
@@ -15,7 +16,7 @@ async function inspector(): Promise<number> {
     key: 'key',
     agent,
     journal,
-    dev: async () => {},
+    dev: devRoutes('/', () => Promise.reject(new Error('Nothing is replayed.'))),
   })
   onTestFinished(() => void server.close())
   return port

@@ -34,7 +34,7 @@ export async function replayed(
   const logger = { warn() {}, error() {} }
   const agent = new Agent({ model: scriptedModel([]), tools: [work], logger, ...given }).use([...layers()])
   try {
-    return await replay({ agent, turns, ...options })
+    return await replay({ agent, recordings: turns, ...options })
   } finally {
     await agent.dispose()
   }

@@ -227,7 +227,7 @@ create table rollout_turns (
   tenant_digest text not null,
   owner_digest text not null,
   token bigint not null,
-  canary boolean not null,
+  changed boolean not null,
   size integer not null,
   closes_at double precision,
   settled boolean not null default false,
@@ -771,7 +771,7 @@ begin
     and (_agent is null or agent = _agent) and (_session is null or session = _session);
 end $function$;
 
-CREATE OR REPLACE FUNCTION begin_rollout_turn(_tenant text, _owner text, _agent text, _session text, _turn text, _lease bigint, _began double precision, _rollout text, _user text, _canary boolean, _size integer, _ms double precision, _max_drop double precision, _alpha double precision)
+CREATE OR REPLACE FUNCTION begin_rollout_turn(_tenant text, _owner text, _agent text, _session text, _turn text, _lease bigint, _began double precision, _rollout text, _user text, _changed boolean, _size integer, _ms double precision, _max_drop double precision, _alpha double precision)
  RETURNS boolean
  LANGUAGE plpgsql
 AS $function$
@@ -789,9 +789,9 @@ begin
   end if;
   if r.stopped_at is not null then return true; end if;
   perform pg_advisory_xact_lock(rollout_lock(_rollout, _digest));
-  insert into rollout_turns (rollout, round, user_digest, turn, tenant_digest, owner_digest, token, canary, size, closes_at)
+  insert into rollout_turns (rollout, round, user_digest, turn, tenant_digest, owner_digest, token, changed, size, closes_at)
     select _rollout, r.round, _digest, rollout_turn(_rollout, _tenant, _owner, _session, _turn),
-      digest(to_json(array[_tenant])::text), digest(to_json(array[_tenant, _owner])::text), _token, _canary, _size, now_ms() + _ms
+      digest(to_json(array[_tenant])::text), digest(to_json(array[_tenant, _owner])::text), _token, _changed, _size, now_ms() + _ms
     from (
       select count(*) as turns, count(*) filter (where turn = '') as counted
       from rollout_turns where rollout = _rollout and user_digest = _digest and round = r.round
@@ -1037,14 +1037,14 @@ declare
   _arm integer;
   _bin integer;
 begin
-  select n, canary into _first from rollout_turns
+  select n, changed into _first from rollout_turns
     where rollout = _rollout and user_digest = _user and round = _round and turn <> '' order by n limit 1;
   if not found then return; end if;
   select count(*) as turns, count(score) as scored, avg(score) as mean into w from rollout_turns
     where rollout = _rollout and user_digest = _user and round = _round and turn <> '';
   delete from rollout_turns where rollout = _rollout and user_digest = _user and n <> _first.n;
   update rollout_turns set turn = '', closes_at = null, score = null where n = _first.n;
-  _arm := case when _first.canary then 1 else 15 end;
+  _arm := case when _first.changed then 1 else 15 end;
   _bin := case when w.scored = 0 then 11 else least(floor(w.mean * 10 + random()), 10) end;
   update rollouts set counts[_arm + _bin] = counts[_arm + _bin] + 1, counts[_arm + 12] = counts[_arm + 12] + w.turns,
     counts[_arm + 13] = counts[_arm + 13] + w.turns - w.scored

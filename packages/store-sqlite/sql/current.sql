@@ -287,7 +287,7 @@ CREATE TABLE rollout_turns (
   n integer primary key,
   rollout text not null, round integer not null, user text not null, turn text not null,
   tenant text not null, owner text not null, token integer not null,
-  canary integer not null,
+  changed integer not null,
   size integer not null,
   closes_at integer,
   settled integer not null,

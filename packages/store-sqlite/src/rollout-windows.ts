@@ -58,7 +58,7 @@ export class RolloutWindows {
     const rows = this.#db.all(turnsOfUser, rollout, user, round)
     this.#db.run(markUser, rows[0]?.n as number)
     this.#db.run(deleteTurns, rollout, user)
-    const turns = rows.map(({ canary, score }) => ({ isCanary: canary === 1, score: score as number | null }))
+    const turns = rows.map(({ changed, score }) => ({ isCanary: changed === 1, score: score as number | null }))
     this.#count(rollout, windowCounts(turns, Math.random()))
   }
 
@@ -80,13 +80,13 @@ const sizeOfWindow = `select count(*) as count, sum(turn = '') as counted from r
 
 const settledOfWindow = `select count(*) as count, sum(settled) as settled from rollout_turns where ${ofUser}`
 
-const addTurn = `insert into rollout_turns (rollout, round, user, turn, tenant, owner, token, canary, size, closes_at, settled)
+const addTurn = `insert into rollout_turns (rollout, round, user, turn, tenant, owner, token, changed, size, closes_at, settled)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) on conflict do nothing`
 
 const setScore = `update rollout_turns set score = ?, settled = 1 where rollout = ? and turn = ? and round = ?
   returning user, size`
 
-const turnsOfUser = `select n, canary, score from rollout_turns where ${ofUser} order by n`
+const turnsOfUser = `select n, changed, score from rollout_turns where ${ofUser} order by n`
 
 const markUser = `update rollout_turns set turn = '', closes_at = null, score = null where n = ?`
 

@@ -12,7 +12,11 @@ export interface LateParts {
   readonly rollouts: RolloutStore
 }
 
-/** @param sealed whether the store encrypts */
+/**
+ * Returns the parts of a store that `load` loads with the first call of one of their methods.
+ *
+ * @param sealed whether the store encrypts
+ */
 export function lateParts(sealed: boolean, load: () => Promise<LateParts>): LateParts {
   const part = (name: keyof LateParts, methods: string) => {
     const store: Record<string, unknown> = { sealed }

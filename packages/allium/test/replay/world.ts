@@ -101,7 +101,7 @@ export async function replayedKind(
   const agent = agentOf(kept, [], { ...parts, options: { ...parts.options, model } })
   const before = [ran.length, JSON.stringify(await kept.recordings?.sizes())]
   try {
-    const report = await replay({ agent, turns, ...options })
+    const report = await replay({ agent, recordings: turns, ...options })
     expect([model.calls, ran.length, JSON.stringify(await kept.recordings?.sizes())]).toEqual([0, ...before])
     return report
   } finally {

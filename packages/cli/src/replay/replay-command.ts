@@ -58,7 +58,7 @@ async function run(args: ReplayArguments, context: CommandContext, signal: Abort
     const read = readRecordings({ recordings, sessions, ...query })
     let single: ReplayedTurn | undefined
     const onTurn = (turn: ReplayedTurn) => void (single = turn)
-    const report = await replay({ agent, turns: selected(read, args), mode, without, signal, onTurn })
+    const report = await replay({ agent, recordings: selected(read, args), mode, without, signal, onTurn })
     if (args.turn !== undefined && single === undefined)
       throw new UsageError(`The store has no recording of the turn "${args.turn}" of the agent "${query.agent}".`)
     return { report, unread: read.unread, single: args.turn === undefined ? undefined : single }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { OperationsOptions } from '@allium/durable/operations'
 import { UsageError } from '../exit-codes.ts'
+import { importModule } from '../import-module.ts'
 import type { OpenRunStore } from './open-run-store.ts'
 
 type DurableAgent = NonNullable<OperationsOptions['agents']>[number]
@@ -20,7 +20,7 @@ export interface LoadedAgent {
 export async function agentOfModule(file: string, exportName: string | undefined, cwd: string): Promise<LoadedAgent> {
   const path = resolve(cwd, file)
   if (!existsSync(path)) throw new UsageError(`There is no module ${path}. Check --module.`)
-  const module = (await import(pathToFileURL(path).href)) as Record<string, unknown>
+  const module = await importModule(path)
   const exported = exportName === undefined ? (module.default ?? module.agent) : module[exportName]
   const agent = (await (typeof exported === 'function' ? exported() : exported)) as LoadedAgent['agent'] | undefined
   if (typeof agent?.inspect !== 'function')

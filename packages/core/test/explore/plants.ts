@@ -225,7 +225,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   'turn/once.ts': [
     ['      () => (known.made = undefined),\n', '      () => {},\n', 'a once that failed is never tried again'],
     [
-      '(known.made as Promise<T>).catch(() => this.run(key, fn))',
+      '(known.made as Promise<T>).catch(() => this.run(key, fn, layer))',
       '(known.made as Promise<T>)',
       'a rejection of once goes to all who share it',
     ],

@@ -3,16 +3,9 @@ import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
 import { cleaner, type Scrub } from '@allium/shared/recording'
 import type { Answers } from '../run/answers.ts'
 import { readAnswers, writeAnswers } from './answer-file.ts'
+import { type AnswersMode, modes } from './answers-mode.ts'
 import { type AnswersSummary, RecordedAnswers } from './recorded-answers.ts'
 import { RecordingTrial } from './recording-trial.ts'
-
-/**
- * - `replay`: answers from the file; no model is called
- * - `record`: calls the models, and replaces the file
- * - `missing`: answers from the file, and calls the models for requests that are not in it
- */
-export type AnswersMode = (typeof modes)[number]
-const modes = ['replay', 'record', 'missing'] as const
 
 export interface OpenAnswersOptions {
   mode: AnswersMode

@@ -20,7 +20,7 @@ import {
 } from '@allium/shared/recording'
 import type { AnswerOptions, TrialAnswers } from '../run/answers.ts'
 import { maxAnswer, type RecordedAnswer } from './answer.ts'
-import type { AnswersMode } from './open-answers.ts'
+import type { AnswersMode } from './answers-mode.ts'
 import type { AnswerPlace, RecordedAnswers } from './recorded-answers.ts'
 
 interface Setup {

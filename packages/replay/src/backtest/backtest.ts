@@ -30,7 +30,7 @@ const known: KeysOf<BacktestOptions> = { agent: true, recordings: true, maxChang
  *
  * @throws AlliumError `options.invalid`; errors of the agent's `init()` and of the stores
  * @example
- * const recordings = readRecordings({ recordings: store.recordings, sessions: store, agent: 'support' })
+ * const recordings = readRecordings({ recordings: store.recordings, sessions: store.sessions, agent: 'support' })
  * const report = await backtest({ agent: () => supportAgent(), recordings })
  */
 export async function backtest(options: BacktestOptions): Promise<BacktestReport> {

@@ -10,15 +10,16 @@ import type { TurnToReplay } from './turn-to-replay.ts'
 export interface ReplayOptions {
   /** The changed agent. It must not have run yet, because the replay adds a layer to it. Dispose it afterward. */
   readonly agent: Agent<never> | Agent
-  readonly turns: Iterable<TurnToReplay> | AsyncIterable<TurnToReplay>
+  /** The recorded turns, for example from `readRecordings()`. */
+  readonly recordings: Iterable<TurnToReplay> | AsyncIterable<TurnToReplay>
   /** @default 'pinned' */
   readonly mode?: ReplayMode | undefined
   /** The names of layers to leave out: their turn, model and tool hooks only call next(). @default none */
   readonly without?: readonly string[] | undefined
   /** The layers for turns that were recorded with the option `use`, by name. @default such turns are not replayable */
   readonly use?: readonly Usable[] | undefined
-  /** How many turns that differ or are not replayable the report has. @default 1_000 */
-  readonly keep?: number | undefined
+  /** The maximum number of turns that the report lists: those that differ or are not replayable. It counts all of them. @default 1_000 */
+  readonly maxChanges?: number | undefined
   /** Called after each turn, also for equal ones. */
   onTurn?(turn: ReplayedTurn): void | Promise<void>
   /** Ends the replay after the current turn. */
@@ -27,11 +28,11 @@ export interface ReplayOptions {
 
 const known: KeysOf<ReplayOptions> = {
   agent: true,
-  turns: true,
+  recordings: true,
   mode: true,
   without: true,
   use: true,
-  keep: true,
+  maxChanges: true,
   onTurn: true,
   signal: true,
 }
@@ -42,12 +43,12 @@ const known: KeysOf<ReplayOptions> = {
  *
  * @throws AlliumError `options.invalid`; `agent.started` if the agent has run before
  * @example
- * const turns = readRecordings({ recordings: store.recordings, sessions: store.sessions, agent: 'support' })
- * const { different } = await replay({ agent, turns })
+ * const recordings = readRecordings({ recordings: store.recordings, sessions: store.sessions, agent: 'support' })
+ * const { different } = await replay({ agent, recordings })
  */
 export async function replay(options: ReplayOptions): Promise<ReplayReport> {
   checkOptions(options, known, 'replay()', 'options.invalid')
-  const { turns, mode = 'pinned', without = [], use = [], keep = 1_000, onTurn, signal } = options
+  const { recordings, mode = 'pinned', without = [], use = [], maxChanges = 1_000, onTurn, signal } = options
   const agent = options.agent as Agent
   if (mode !== 'pinned' && mode !== 'exact')
     throw new AlliumError('options.invalid', `The option mode takes 'pinned' or 'exact', not ${describe(mode)}.`)
@@ -55,8 +56,8 @@ export async function replay(options: ReplayOptions): Promise<ReplayReport> {
   const caches = agent.inspect().layers.filter(({ order }) => order.is?.includes('caches'))
   const layer = new ReplayLayer(new Set(without), new Set(caches.map(({ name }) => name)))
   agent.use(layer.layer)
-  const report = new Report(mode, keep)
-  for await (const turn of turns) {
+  const report = new Report(mode, maxChanges)
+  for await (const turn of recordings) {
     if (signal?.aborted === true) break
     const replayed = await replayTurn({ agent, layer, use }, turn, mode)
     report.add(replayed)

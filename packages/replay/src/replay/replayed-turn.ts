@@ -68,6 +68,6 @@ export interface ReplayReport {
   readonly byLayer: Readonly<Record<string, number>>
   /** Parts that were not entered, by reason. */
   readonly notes: Readonly<Record<string, number>>
-  /** The turns that differ, and those that are not replayable, up to `keep`. */
+  /** The turns that differ, and those that are not replayable, up to `maxChanges`. */
   readonly turns: readonly ReplayedTurn[]
 }

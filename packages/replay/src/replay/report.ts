@@ -4,7 +4,7 @@ import type { ReplayedTurn, ReplayMode, ReplayReport } from './replayed-turn.ts'
 /** Counts replayed turns. */
 export class Report {
   readonly #mode: ReplayMode
-  readonly #keep: number
+  readonly #most: number
   readonly #reasons = new Reasons()
   readonly #notes = new Reasons()
   readonly #layers = new Reasons()
@@ -12,9 +12,9 @@ export class Report {
   #replayed = 0
   #same = 0
 
-  constructor(mode: ReplayMode, keep: number) {
+  constructor(mode: ReplayMode, most: number) {
     this.#mode = mode
-    this.#keep = keep
+    this.#most = most
   }
 
   add(turn: ReplayedTurn): void {
@@ -22,7 +22,7 @@ export class Report {
     if (verdict === 'notReplayable') this.#reasons.add(reason)
     else this.#replayed++
     if (verdict === 'same') this.#same++
-    else if (this.#turns.length < this.#keep) this.#turns.push(turn)
+    else if (this.#turns.length < this.#most) this.#turns.push(turn)
     for (const note of notes) this.#notes.add(note)
     for (const layer of new Set(differences.map((difference) => difference.layer ?? '(no layer)')))
       this.#layers.add(layer)

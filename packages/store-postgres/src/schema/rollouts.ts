@@ -24,7 +24,7 @@ create table {s}.rollout_turns (
   rollout text collate "C" not null, round bigint not null,
   user_digest text collate "C" not null, turn text collate "C" not null,
   tenant_digest text collate "C" not null, owner_digest text collate "C" not null, token bigint not null,
-  canary boolean not null,
+  changed boolean not null,
   size integer not null,
   closes_at double precision,
   settled boolean not null default false,
@@ -46,7 +46,7 @@ language sql stable as
 -- Returns false if the data of the owner were erased since the run began.
 create function {s}.begin_rollout_turn(
   _tenant text, _owner text, _agent text, _session text, _turn text, _lease bigint, _began double precision,
-  _rollout text, _user text, _canary boolean, _size integer, _ms double precision, _max_drop double precision, _alpha double precision
+  _rollout text, _user text, _changed boolean, _size integer, _ms double precision, _max_drop double precision, _alpha double precision
 ) returns boolean language plpgsql as $$
 declare
   r {s}.rollouts%rowtype;
@@ -62,9 +62,9 @@ begin
   end if;
   if r.stopped_at is not null then return true; end if;
   perform pg_advisory_xact_lock({s}.rollout_lock(_rollout, _digest));
-  insert into {s}.rollout_turns (rollout, round, user_digest, turn, tenant_digest, owner_digest, token, canary, size, closes_at)
+  insert into {s}.rollout_turns (rollout, round, user_digest, turn, tenant_digest, owner_digest, token, changed, size, closes_at)
     select _rollout, r.round, _digest, {s}.rollout_turn(_rollout, _tenant, _owner, _session, _turn),
-      {s}.digest(to_json(array[_tenant])::text), {s}.digest(to_json(array[_tenant, _owner])::text), _token, _canary, _size, {s}.now_ms() + _ms
+      {s}.digest(to_json(array[_tenant])::text), {s}.digest(to_json(array[_tenant, _owner])::text), _token, _changed, _size, {s}.now_ms() + _ms
     from (
       select count(*) as turns, count(*) filter (where turn = '') as counted
       from {s}.rollout_turns where rollout = _rollout and user_digest = _digest and round = r.round
@@ -81,14 +81,14 @@ declare
   _arm integer;
   _bin integer;
 begin
-  select n, canary into _first from {s}.rollout_turns
+  select n, changed into _first from {s}.rollout_turns
     where rollout = _rollout and user_digest = _user and round = _round and turn <> '' order by n limit 1;
   if not found then return; end if;
   select count(*) as turns, count(score) as scored, avg(score) as mean into w from {s}.rollout_turns
     where rollout = _rollout and user_digest = _user and round = _round and turn <> '';
   delete from {s}.rollout_turns where rollout = _rollout and user_digest = _user and n <> _first.n;
   update {s}.rollout_turns set turn = '', closes_at = null, score = null where n = _first.n;
-  _arm := case when _first.canary then 1 else 15 end;
+  _arm := case when _first.changed then 1 else 15 end;
   _bin := case when w.scored = 0 then 11 else least(floor(w.mean * 10 + random()), 10) end;
   update {s}.rollouts set counts[_arm + _bin] = counts[_arm + _bin] + 1, counts[_arm + 12] = counts[_arm + 12] + w.turns,
     counts[_arm + 13] = counts[_arm + 13] + w.turns - w.scored

@@ -38,7 +38,7 @@ export async function replayTurn(options: ChildOptions, request: ReplayRequest):
     const onTurn = (one: Parameters<typeof replayView>[0]) => {
       replayed = replayView(one)
     }
-    await replay({ agent: agent as unknown as Agent, turns: [turn], without, onTurn })
+    await replay({ agent: agent as unknown as Agent, recordings: [turn], without, onTurn })
     if (replayed === undefined) throw new Error('The replay returned no turn.')
     return replayed
   } finally {
