@@ -12,8 +12,11 @@ export const recordedOptions = {
   ...{ json: flag, help },
 } as const
 
+type Parsed<O extends Options> = ReturnType<typeof parseArgs<{ args: string[]; allowPositionals: true; options: O }>>
+type Options = NonNullable<ParseArgsConfig['options']>
+
 /** @throws UsageError */
-export function parsed<O extends NonNullable<ParseArgsConfig['options']>>(argv: readonly string[], options: O) {
+export function parsed<O extends Options>(argv: readonly string[], options: O): Parsed<O> {
   try {
     return parseArgs({ args: [...argv], allowPositionals: true, options })
   } catch (error) {

@@ -2,6 +2,8 @@ import { Agent, type Middleware } from '@allium/core'
 import * as memory from '@allium/memory'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
+import type { ReadRecordings } from '../src/recorded/index.ts'
+import { replay } from '../src/replay/index.ts'
 import { oneCall, work } from './kit.ts'
 import { recordedTurns, replayed } from './replay-kit.ts'
 
@@ -15,6 +17,19 @@ describe('replay()', () => {
       const report = await replayed(turns, () => [], { mode, agent: { tools } })
       expect(report).toMatchObject({ replayed: 1, same: 1, different: 0, turns: [] })
     }
+  })
+
+  it('counts the recordings that could not be read with the turns that cannot be replayed', async () => {
+    const turns = await recordedTurns(oneCall)
+    const read = {
+      unread: { 'history gone': 2 },
+      [Symbol.asyncIterator]: async function* () {
+        yield* turns
+      },
+    }
+    const agent = new Agent({ model: scriptedModel([]), tools: [work] })
+    const { replayed: count, notReplayable } = await replay({ agent, recordings: read as ReadRecordings })
+    expect([count, notReplayable]).toEqual([1, { 'history gone': 2 }])
   })
 
   it('names the layer that now denies a call, and the step where the lanes part', async () => {

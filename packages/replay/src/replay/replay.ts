@@ -1,5 +1,6 @@
 import { type Agent, AlliumError, isAlliumError, messageOf, type Usable } from '@allium/core'
 import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
+import type { ReadRecordings } from '../recorded/read-recordings.ts'
 import { compareTurn } from './compare/compare-turn.ts'
 import { ReplayLayer } from './replay-layer.ts'
 import type { ReplayedTurn, ReplayMode, ReplayReport } from './replayed-turn.ts'
@@ -11,7 +12,7 @@ export interface ReplayOptions {
   /** The changed agent. It must not have run yet, because the replay adds a layer to it. Dispose it afterward. */
   readonly agent: Agent<never> | Agent
   /** The recorded turns, for example from `readRecordings()`. */
-  readonly recordings: Iterable<TurnToReplay> | AsyncIterable<TurnToReplay>
+  readonly recordings: ReadRecordings | Iterable<TurnToReplay> | AsyncIterable<TurnToReplay>
   /** @default 'pinned' */
   readonly mode?: ReplayMode | undefined
   /** The names of layers to leave out: their turn, model and tool hooks only call next(). @default none */
@@ -63,6 +64,7 @@ export async function replay(options: ReplayOptions): Promise<ReplayReport> {
     report.add(replayed)
     await onTurn?.(replayed)
   }
+  if ('unread' in recordings) report.addUnread(recordings.unread)
   return report.result()
 }
 

@@ -28,6 +28,11 @@ export class Report {
       this.#layers.add(layer)
   }
 
+  /** Adds the recordings that could not be read, by reason. */
+  addUnread(unread: Readonly<Record<string, number>>): void {
+    for (const [reason, count] of Object.entries(unread)) this.#reasons.add(reason, count)
+  }
+
   result(): ReplayReport {
     return {
       ...{ mode: this.#mode, replayed: this.#replayed, same: this.#same, different: this.#replayed - this.#same },
