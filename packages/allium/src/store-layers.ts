@@ -21,15 +21,16 @@ export function storeLayers(store: AgentStore): readonly Middleware[] {
 }
 
 /** The functions that each part needs. */
-const requiredMethods: Readonly<Record<string, readonly string[]>> = {
-  sessions: ['load', 'acquire', 'renew', 'release', 'checkpoint', 'append', 'find'],
-  ledger: ['reserve', 'settle', 'balance'],
-  keyValue: ['get', 'set', 'delete'],
-  vault: ['load', 'save'],
-  events: ['append', 'read'],
-  recordings: ['add', 'get', 'list'],
-  feedback: ['put', 'get', 'list'],
-  audit: ['chainOf'],
+const requiredMethods: Readonly<Record<string, string>> = {
+  sessions: 'load acquire renew release checkpoint append find',
+  ledger: 'reserve settle balance',
+  keyValue: 'get set delete',
+  vault: 'load save',
+  events: 'append read',
+  recordings: 'add get list',
+  feedback: 'put get list',
+  rollouts: 'begin score look',
+  audit: 'chainOf',
 }
 
 function checkStore(store: unknown): void {
@@ -46,21 +47,18 @@ function checkStore(store: unknown): void {
       throw storeOptionError(`has a part ${part} without the function ${method}()`, expectedStore)
   }
   if (given.limits !== undefined && typeof given.limits !== 'function')
-    throw storeOptionError(
-      'has limits, which must be a function',
-      'It creates the counters of guard.rateLimit({ store }).',
-    )
+    throw storeOptionError('has limits that are no function', 'It makes the counters of guard.rateLimit().')
 }
 
 /** Returns the first function that a part lacks. */
 function missingMethod(part: unknown, name: string): string | undefined {
-  return requiredMethods[name]?.find(
-    (method) => typeof (part as Record<string, unknown> | null)?.[method] !== 'function',
-  )
+  return requiredMethods[name]
+    ?.split(' ')
+    .find((method) => typeof (part as Record<string, unknown> | null)?.[method] !== 'function')
 }
 
 const expectedStore =
-  "Pass the result of sqlite('allium.db') or postgres({ url }): { sessions, ledger?, keyValue?, vault?, events?, recordings?, feedback?, audit? }."
+  "Pass sqlite('allium.db') or postgres({ url }), or their parts: { sessions, ledger }."
 
 function storeOptionError(problem: string, fix: string): AlliumError {
   return new AlliumError('agent.options', `The option store ${problem}. ${fix}`, { details: { option: 'store' } })

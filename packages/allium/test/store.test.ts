@@ -89,7 +89,7 @@ describe('new Agent({ store })', () => {
     expect(make(sessions)).toThrow(/store: \{ sessions: store \}/)
     expect(make({ ledger: memoryLedger() })).toThrow(/has no sessions/)
     expect(make({ sessions, ledger: { reserve() {} } })).toThrow(/a part ledger without the function settle\(\)/)
-    expect(make({ sessions, limits: {} })).toThrow(/limits, which must be a function/)
+    expect(make({ sessions, limits: {} })).toThrow(/limits that are no function/)
   })
 
   it('leaves no room for a second layer that keeps sessions', () => {

@@ -12,7 +12,7 @@ describe('a failed run that nobody awaits', () => {
     await rest()
     await rest()
     expect(logged(log)).toEqual([
-      'A run of the session "x" failed (Error), and nobody awaits it or reads its events. Await it, or listen with agent.on(\'error\').',
+      'A run of the session "x" failed (Error), and nobody awaits it. Await it, or listen with agent.on(\'error\').',
     ])
     expect(JSON.stringify(log)).not.toContain('sk-123')
     expect(log[0]?.details).toMatchObject({ sessionId: 'x', failure: 'Error' })

@@ -21,7 +21,7 @@ export interface GateView {
   readonly reason: string
 }
 
-export type VerdictView = 'pass' | 'fail' | 'undecided' | 'invalid'
+type VerdictView = 'pass' | 'fail' | 'undecided' | 'invalid'
 
 /** The mean of a scorer: its score, or else the value that it measured. Undefined without a valid trial. */
 export interface MeanView {

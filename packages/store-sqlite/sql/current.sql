@@ -184,11 +184,7 @@ CREATE TABLE events (
 CREATE TABLE feedback (
   n integer primary key,
   tenant text not null, owner text not null, agent text not null, session text not null, turn_id text not null,
-  author text not null,
-  score real not null,
-  at integer not null,
-  token integer not null,
-  body blob,
+  author text not null, score real not null, at integer not null, token integer not null, body blob,
   unique (tenant, owner, agent, session, turn_id, author)
 ) strict;
 
@@ -287,23 +283,14 @@ CREATE TABLE rollout_turns (
   n integer primary key,
   rollout text not null, round integer not null, user text not null, turn text not null,
   tenant text not null, owner text not null, token integer not null,
-  changed integer not null,
-  size integer not null,
-  closes_at integer,
-  settled integer not null,
-  score real,
+  changed integer not null, size integer not null, closes_at integer, settled integer not null, score real,
   unique (rollout, user, round, turn)
 ) strict;
 
 CREATE TABLE rollouts (
   name text primary key,
-  round integer not null,
-  started_at integer not null,
-  max_drop real,
-  alpha real,
-  stopped_at integer,
-  stopped_by text,
-  good_at integer,
+  round integer not null, started_at integer not null, max_drop real, alpha real,
+  stopped_at integer, stopped_by text, good_at integer,
   counts text not null
 ) strict, without rowid;
 

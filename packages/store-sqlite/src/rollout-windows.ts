@@ -1,6 +1,5 @@
 import type { RolloutTurn, RunKey } from '@allium/store'
 import { type Increments, windowCounts } from '@allium/store/rollouts'
-import { erasureSubjects } from '@allium/store-sql'
 import type { Database, Row } from './database/database.ts'
 import type { ErasureLog } from './lease/erasure-log.ts'
 
@@ -18,13 +17,8 @@ export class RolloutWindows {
     const userDigest = this.#erasures.digest(JSON.stringify(['rollout user', rollout, user]))
     const { count, counted } = this.#db.get(sizeOfWindow, rollout, userDigest, round) as Row
     if (Number(counted) > 0 || Number(count) >= size) return
-    const [tenant = '', owner = ''] = erasureSubjects({ tenant: run.key.tenant, owner: run.key.owner })
-    const digests = [
-      userDigest,
-      this.#digestOf(rollout, run),
-      this.#erasures.digest(tenant),
-      this.#erasures.digest(owner),
-    ]
+    const { tenant, owner } = run.key
+    const digests = [userDigest, this.#digestOf(rollout, run), ...this.#erasures.digests({ tenant, owner })]
     const closesAt = Math.ceil(now + windowMs)
     this.#db.run(addTurn, rollout, round, ...digests, token, Number(isCanary), size, closesAt)
   }

@@ -41,7 +41,7 @@ export interface AgentToolOptions<S extends Schema, State> {
 }
 
 /** A replay runs the code of such a tool, because it has no effect of its own. */
-const onlyDelegates = Symbol.for('allium.tool.delegates')
+const onlyDelegates = Symbol.for('allium:delegates')
 
 const readOptions = layerOptions<AgentToolOptions<Schema, unknown>>('tools:agent', {
   agent: option.required(option.object, 'who does the work'),
@@ -121,7 +121,7 @@ type ToolReturn = ReturnType<typeof toolResult>
 
 const taskSchema = {
   type: 'object',
-  properties: { task: { type: 'string', description: 'All that is needed to do it: nothing else is known there.' } },
+  properties: { task: { type: 'string', description: 'Everything that the agent has to know' } },
   required: ['task'],
   additionalProperties: false,
 }

@@ -105,7 +105,8 @@ describe('A rollout', () => {
       key: { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' },
       turnId,
     })
-    const [one, two] = [(await ask('ann', 'acme', 'chat')).turnId, (await ask('ann', 'acme', 'chat')).turnId]
+    const [one, two] = ['turn 1', 'turn 2']
+    for (const turnId of [one, two]) await ask('ann', 'acme', { id: 'chat', turnId })
     const scored = []
     for (const [turnId, score] of [
       [one, 0],

@@ -37,11 +37,11 @@ export function serve(options: Partial<RolloutOptions> = {}, { clock, store } = 
     .use(handle)
   agent.on('rollout:decided', ({ verdict, round }) => events.push(`${verdict} ${round}`))
   /** Answers one turn of a user, and counts it. */
-  const ask = async (userId: string, tenantId = 'acme', id?: string) => {
-    const principal = { userId, tenantId }
-    const { text, turnId } = await agent.run('Hi', { session: id === undefined ? { principal } : { id, principal } })
+  const ask = async (userId: string, tenantId = 'acme', { id, turnId }: { id?: string; turnId?: string } = {}) => {
+    const session = { ...(id !== undefined && { id }), principal: { userId, tenantId } }
+    const { text } = await agent.run('Hi', { session, ...(turnId !== undefined && { turnId }) })
     await handle.settled()
-    return { text, turnId, isRude: text !== 'Hello.' }
+    return { text, isRude: text !== 'Hello.' }
   }
   return { agent, handle, ask, warnings, events, clock, store }
 }

@@ -122,7 +122,7 @@ export function reportUnhandled(run: LiveRun, error: unknown, { id, agent }: Ses
     const what = kindOf(error)
     const cause = error instanceof Error ? fieldOf(error, 'cause') : undefined
     agent.setup.logger.error(
-      `A run of the session "${id}" failed (${what}), and nobody awaits it or reads its events. Await it, or listen with agent.on('error').`,
+      `A run of the session "${id}" failed (${what}), and nobody awaits it. Await it, or listen with agent.on('error').`,
       {
         sessionId: id,
         ...(turnId !== undefined && { turnId }),

@@ -6,7 +6,7 @@ import { devApi } from '../store/dev-api.ts'
 import { attachmentsOf, Files } from '../store/files.ts'
 import { caseOf, earlierThan, finalAnswer } from './case-of-turn.ts'
 
-export interface SaveCaseProps {
+interface SaveCaseProps {
   turn: ChatTurn
   /** The turns of its session, oldest first. */
   turns: readonly ChatTurn[]

@@ -3,7 +3,7 @@ import type { Identity } from '../store/api.ts'
 import { deletePreset, type Preset, readPresets, savePreset } from '../store/presets.ts'
 import { pretty } from './format.ts'
 
-export interface IdentityDialogProps {
+interface IdentityDialogProps {
   identity: Identity
   apply(identity: Identity): void
   close(): void

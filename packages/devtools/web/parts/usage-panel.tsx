@@ -9,7 +9,7 @@ import { Bars } from './bars.tsx'
 import { money, pretty } from './format.ts'
 import { feedbackText, useFeedback } from './use-feedback.ts'
 
-export interface UsagePanelProps {
+interface UsagePanelProps {
   item: SessionItem | undefined
   conversation: Conversation
   turns: readonly Turn[]

@@ -8,7 +8,7 @@ import type { SessionItem } from '../store/sessions.ts'
 import { ChangeFields } from './change-fields.tsx'
 import { ReplayResult } from './replay-result.tsx'
 
-export interface ReplayPanelProps {
+interface ReplayPanelProps {
   item: SessionItem | undefined
   turns: readonly ChatTurn[]
   identity: Identity

@@ -23,7 +23,7 @@ export async function writeAnswers(path: string, answers: readonly RecordedAnswe
 }
 
 /** @throws AlliumError `options.invalid` for the first wrong line, with `details.line` */
-export function parseAnswers(jsonl: string, source: string): RecordedAnswer[] {
+function parseAnswers(jsonl: string, source: string): RecordedAnswer[] {
   const answers: RecordedAnswer[] = []
   for (const [index, text] of jsonl.split('\n').entries()) {
     if (text.trim() === '') continue

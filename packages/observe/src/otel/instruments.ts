@@ -12,20 +12,14 @@ export class Instruments {
   constructor(conventions: Conventions, meter: Meter = metrics.getMeter('@allium/observe')) {
     this.#conventions = conventions
     for (const [key, names] of Object.entries(conventions.metrics)) this.#record.set(key, instrument(meter, names))
-    const description =
-      'Estimated input tokens that a changed prompt kept from being read from the cache of the provider.'
-    this.#lost = instrument(meter, {
-      name: alliumNames.lostTokens,
-      instrument: 'counter',
-      unit: '{token}',
-      description,
-    })
-    this.#decided = instrument(meter, {
-      name: alliumNames.decisions,
-      instrument: 'counter',
-      unit: '{verdict}',
-      description: 'Verdicts of rollouts: canaries that were stopped, or that are good.',
-    })
+    const counter = (name: string, unit: string, description: string) =>
+      instrument(meter, { name, instrument: 'counter', unit, description })
+    this.#lost = counter(
+      alliumNames.lostTokens,
+      '{token}',
+      'Estimated input tokens that a changed prompt lost from the cache.',
+    )
+    this.#decided = counter(alliumNames.decisions, '{verdict}', 'Verdicts of rollouts.')
   }
 
   /** Counts a verdict of a rollout. */

@@ -31,7 +31,7 @@ const lookers = new Set([
 ])
 
 /** Set on a tool without an effect of its own, such as one of `tools.agent`. */
-const onlyDelegates = Symbol.for('allium.tool.delegates')
+const onlyDelegates = Symbol.for('allium:delegates')
 
 /** The layer that a backtest registers last: it passes turn and model layers by, and swaps the model at the core. */
 export class BacktestLayer {

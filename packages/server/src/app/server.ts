@@ -191,7 +191,7 @@ async function protocolsOf(host: Host): Promise<ProtocolRoutes[]> {
   }
   if (mcp) {
     const { mcpRoutes } = await import('@allium/server/mcp')
-    protocols.push({ shared: (serve) => mcpRoutes(serve, host, mcp !== true && mcp.elicitation === true) })
+    protocols.push({ shared: (serve) => mcpRoutes(serve, host, mcp === true ? {} : mcp) })
   }
   return protocols
 }

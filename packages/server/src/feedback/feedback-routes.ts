@@ -1,7 +1,7 @@
 import type { FeedbackEvent, FeedbackKey, FeedbackStore } from '@allium/store'
 import type { Access, StoreReader } from '../host/host.ts'
-import { readableKey } from '../native/can-read.ts'
 import { type Caller, type Ctx, resolveCaller } from '../request/caller.ts'
+import { readableKey } from '../request/require-session.ts'
 import type { Serve } from '../request/router.ts'
 import type { Rate } from './rate.ts'
 import { ratedRun } from './rated-run.ts'

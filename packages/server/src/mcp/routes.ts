@@ -43,7 +43,7 @@ const routes = {
 export function mcpRoutes(
   serve: Serve,
   host: Access & StoreReader & RunControl & Limits & Seals,
-  elicitation: boolean,
+  { elicitation = false }: { readonly elicitation?: boolean | undefined },
 ): void {
   let loaded: { readonly sdk: Sdk; readonly handler: McpHttpHandler } | undefined
   let sessions: McpSessions | undefined

@@ -6,7 +6,7 @@ import { requestError } from '../http/problem.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
 import { requireSession } from '../request/require-session.ts'
 import type { Serve } from '../request/router.ts'
-import { ownKey } from './can-read.ts'
+import { ownKey } from './own-key.ts'
 import { routes } from './routes.ts'
 
 /**

@@ -12,9 +12,9 @@ import { awaitAnswer, parseJsonAnswer } from '../run/run-handle.ts'
 import type { RunRequest } from '../run/run-request.ts'
 import { namedRequest } from '../sessions/named-message.ts'
 import type { runBody } from './bodies.ts'
-import { ownKey } from './can-read.ts'
 import { controlRoutes } from './control.ts'
 import { nativeFrames } from './native-frames.ts'
+import { ownKey } from './own-key.ts'
 import { routes } from './routes.ts'
 
 const protocol: StreamProtocol = { frames: nativeFrames }

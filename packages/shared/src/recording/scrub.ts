@@ -1,4 +1,4 @@
-import { hideSecrets, isSecretName } from '../detect.ts'
+import { hideSecrets, isSecretName } from '@allium/shared/detect'
 import { mapTexts } from './tagged-json.ts'
 
 /** Additional texts to remove from a recording: a function that maps each text, or a list of texts and patterns. */

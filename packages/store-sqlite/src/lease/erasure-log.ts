@@ -20,12 +20,17 @@ export class ErasureLog {
     return createHmac('sha256', this.#digestKey).update(text).digest('base64url').slice(0, 22)
   }
 
+  /** Returns the digests of the tenant, the owner and so on, as far as the scope has them. */
+  digests(scope: ErasureScope): string[] {
+    return erasureSubjects(scope).map((subject) => this.digest(subject))
+  }
+
   /** Adds a tombstone and returns its token: older data must be deleted. */
   add(scope: ErasureScope): number {
     const now = this.#clock.now()
     this.#db.run('delete from erasures where expires_at <= ?', now)
-    const subject = this.digest(erasureSubjects(scope).at(-1) ?? '')
     const token = this.nextToken()
+    const subject = this.digests(scope).at(-1) as string
     this.#db.run('insert or replace into erasures values (?, ?, ?, ?)', subject, token, now, now + tombstoneTtl)
     return token
   }
@@ -43,11 +48,10 @@ export class ErasureLog {
    */
   latest(scope: ErasureScope, hasAny = this.#hasAny): { token: number; at: number } | undefined {
     if (!hasAny) return undefined
-    const subjects = JSON.stringify(erasureSubjects(scope).map((subject) => this.digest(subject)))
     const row = this.#db.get(
       `select max(token) as token, max(at) as at from erasures
        where subject in (select value from json_each(?)) and expires_at > ?`,
-      ...[subjects, this.#clock.now()],
+      ...[JSON.stringify(this.digests(scope)), this.#clock.now()],
     )
     return typeof row?.token === 'number' ? { token: row.token, at: Number(row.at) } : undefined
   }

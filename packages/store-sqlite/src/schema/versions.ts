@@ -12,21 +12,8 @@ import { schedules } from './schedules.ts'
 import { sessions } from './sessions.ts'
 import { values } from './values.ts'
 
-const base = [
-  sessions,
-  outbox,
-  ledger,
-  values,
-  erasures,
-  events,
-  runs,
-  queues,
-  schedules,
-  blobs,
-  recordings,
-  rollouts,
-  feedback,
-].join('')
+const sessionTables = sessions + outbox + ledger + values + erasures + events
+const base = sessionTables + runs + queues + schedules + blobs + recordings + rollouts + feedback
 
 /**
  * The SQL that makes each version of the schema out of the one before; the first one makes an empty file version 1. A change of the schema

@@ -55,7 +55,8 @@ export class Eraser {
       this.#deleteEvents,
       deleteOlder('vault', 'tenant, owner, agent, session, layer'),
       deleteOlder('recordings', 'n'),
-      (of: Step) => deleteOlder('rollout_turns', 'n')({ ...of, values: this.#digests(of.values) }),
+      // They have digests in place of the names.
+      (of: Step) => deleteOlder('rollout_turns', 'n')({ ...of, values: this.#erasures.digests(erasure) }),
       // Also what the owner has said about the sessions of others.
       (of: Step) =>
         deleteOlder('feedback', 'n')({ ...of, condition: of.condition.replace('owner = ?', '? in (owner, author)') }),
@@ -114,11 +115,6 @@ export class Eraser {
   #deleteRecords(step: Step): number {
     this.#updateOlder(step, 'delete from outbox_deliveries', 'outbox', 'seq')
     return this.#updateOlder(step, 'delete from outbox', 'outbox', 'seq')
-  }
-
-  /** Rollouts have digests in place of the tenant and the owner. */
-  #digests(values: readonly Value[]): string[] {
-    return values.map((_, i) => this.#erasures.digest(JSON.stringify(values.slice(0, i + 1))))
   }
 
   /** Holds stay and can be settled by their digests. Only unsettled holds of runs have an owner. */

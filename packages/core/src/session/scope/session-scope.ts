@@ -250,7 +250,7 @@ export class SessionScope {
     if (savepoint === undefined)
       throw new AlliumError(
         'session.unknown_turn',
-        `The session "${this.id}" has no completed turn ${describe(turnId)}. It may be suspended or rewound. Without a store, a session keeps its last ${maxSavepoints} turns.`,
+        `The session "${this.id}" has no completed turn ${describe(turnId)}. Without a store, a session keeps its last ${maxSavepoints} turns.`,
       )
     const { state, length, turnCount } = savepoint
     return { history: items.slice(0, length), state: this.state.ofSession(state), turnCount }

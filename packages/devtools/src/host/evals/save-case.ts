@@ -13,7 +13,7 @@ const file = `${folder}/saved.cases.jsonl`
 const maxBytes = 64 * 1_048_576
 
 /** The answer for the page. */
-export interface SavedCase {
+interface SavedCase {
   readonly id: string
   readonly file: string
   /** The case is in the file already, so nothing was written. It is the case with the same input, principal and context. */

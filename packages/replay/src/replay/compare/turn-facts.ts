@@ -59,6 +59,6 @@ function factsOf(
   return { requests, decisions: decisions.filter(({ layer }) => layer !== undefined), result, contents }
 }
 
-export function contentKey(turnId: string, callId: string): string {
+function contentKey(turnId: string, callId: string): string {
   return `${turnId}\n${callId}`
 }
