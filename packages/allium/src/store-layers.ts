@@ -47,7 +47,7 @@ function checkStore(store: unknown): void {
       throw storeOptionError(`has a part ${part} without the function ${method}()`, expectedStore)
   }
   if (given.limits !== undefined && typeof given.limits !== 'function')
-    throw storeOptionError('has limits that are no function', 'It makes the counters of guard.rateLimit().')
+    throw storeOptionError('has limits that are no function', 'It makes counters for guard.rateLimit().')
 }
 
 /** Returns the first function that a part lacks. */
@@ -57,8 +57,7 @@ function missingMethod(part: unknown, name: string): string | undefined {
     .find((method) => typeof (part as Record<string, unknown> | null)?.[method] !== 'function')
 }
 
-const expectedStore =
-  "Pass sqlite('allium.db') or postgres({ url }), or their parts: { sessions, ledger }."
+const expectedStore = "Pass sqlite('allium.db') or postgres({ url }), or their parts: { sessions, ledger }."
 
 function storeOptionError(problem: string, fix: string): AlliumError {
   return new AlliumError('agent.options', `The option store ${problem}. ${fix}`, { details: { option: 'store' } })
