@@ -57,7 +57,7 @@ function missingMethod(part: unknown, name: string): string | undefined {
     .find((method) => typeof (part as Record<string, unknown> | null)?.[method] !== 'function')
 }
 
-const expectedStore = "Pass sqlite('allium.db') or postgres({ url }), or their parts: { sessions, ledger }."
+const expectedStore = "Pass sqlite('allium.db'), postgres({ url }) or { sessions, ledger }."
 
 function storeOptionError(problem: string, fix: string): AlliumError {
   return new AlliumError('agent.options', `The option store ${problem}. ${fix}`, { details: { option: 'store' } })
