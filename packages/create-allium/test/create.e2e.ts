@@ -36,7 +36,7 @@ test('each template passes its types, lint, tests and evaluation without a key',
     for (const script of ['check', 'eval']) await npm(['run', script], join(folder, app), registry.env)
   const pack = join(folder, 'pack')
   for (const script of ['lint', 'test', 'build', 'check:package']) await npm(['run', script], pack, registry.env)
-}, 200_000)
+}, 300_000)
 
 test.each(['node22', 'node24'])(
   'the tests of the agent and the SaaS pass on %s',
