@@ -442,7 +442,7 @@ CREATE INDEX event_signals_by_id ON event_signals USING btree (run, id);
 
 CREATE INDEX feedback_by_agent ON feedback USING btree (agent, at, n);
 
-CREATE INDEX feedback_by_tenant ON feedback USING btree (tenant, agent, at, n);
+CREATE INDEX feedback_by_tenant ON feedback USING btree (agent, tenant, at, n);
 
 CREATE INDEX holds_by_expiry ON holds USING btree (account, expires_at) WHERE ((NOT settled) AND (NOT freed) AND (expires_at IS NOT NULL));
 

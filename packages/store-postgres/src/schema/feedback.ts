@@ -15,5 +15,5 @@ create table {s}.feedback (
   unique (tenant, owner, agent, session, turn_id, author)
 );
 create index feedback_by_agent on {s}.feedback (agent, at, n);
-create index feedback_by_tenant on {s}.feedback (tenant, agent, at, n);
+create index feedback_by_tenant on {s}.feedback (agent, tenant, at, n);
 `
