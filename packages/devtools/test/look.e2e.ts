@@ -36,7 +36,7 @@ test.each<[string, BrowserContextOptions]>([
     await goTo('Sessions')
     expect(await violations(page)).toEqual([])
     await page.keyboard.press('Control+k')
-    await page.getByRole('option').nth(4).waitFor()
+    await page.getByRole('listbox').getByRole('option').nth(4).waitFor()
     expect(await violations(page)).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: /^as / }).click()

@@ -1209,12 +1209,6 @@ begin
   ));
   get diagnostics _more = row_count;
   found_ := found_ + _more;
-  -- Also what the owner has said about the sessions of others.
-  delete from feedback where ctid = any (array(
-    select ctid from feedback where tenant = _tenant and (_owner is null or author = _owner) and token < _token limit _limit
-  ));
-  get diagnostics _more = row_count;
-  found_ := found_ + _more;
   update holds set names = null, run = null, tenant = null, owner = null where ctid = any (array(
     select ctid from holds where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
   ));
