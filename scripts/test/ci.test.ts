@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join, resolve } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 
-const config = `export default { test: { projects: [{ test: { name: 'long', include: ['*.test.mjs'] } }], reporters: ['json'] } }`
+const config = `import { unhandledErrors } from '../../scripts/vitest/unhandled-errors.ts'
+export default { test: { projects: [{ test: { name: 'long', include: ['*.test.mjs'] } }], reporters: ['json', unhandledErrors()] } }`
 const fails = `it('fails', () => { throw new Error('boom') })`
 const failsOnce = (title: string) => `it('${title}', () => {
   if (existsSync('${title}')) return
@@ -49,6 +50,17 @@ it('a test that fails twice fails its suite, whose report stays', () => {
   const { stdout, ...result } = suite([failsOnce('once') + fails])
   expect(result).toEqual({ status: 1, passed: 1, failed: 2, failedFiles: 1 })
   expect(stdout).not.toContain('flaky')
+})
+
+it('an error that no test caught does not keep a failed file from its second run, if it comes from that file', () => {
+  const looseOnce = `it('loose', async () => {
+  if (existsSync('loose')) return
+  writeFileSync('loose', '')
+  Promise.reject(new Error('nobody waits for this'))
+  await new Promise(setImmediate)
+  throw new Error('boom')
+})`
+  expect(suite([looseOnce])).toMatchObject({ status: 0, passed: 2, failed: 0 })
 })
 
 it('a failure without a failed file is not repeated', () => {

@@ -43,9 +43,9 @@ test('a hostile file name stays text, and the file can be saved unchanged', asyn
   await ask(page, 'Read it')
   await page.getByRole('log').getByText(hostileName, { exact: true }).waitFor()
   await page.locator('.turn-footer', { hasText: 'completed' }).waitFor()
-  const download = page.waitForEvent('download')
-  await page.getByRole('log').getByRole('button', { name: /^Save/ }).click()
-  expect(readFileSync(await (await download).path(), 'utf8')).toBe('<script>1</script>')
+  const save = page.getByRole('log').getByRole('button', { name: `Save ${hostileName}` })
+  const [download] = await Promise.all([page.waitForEvent('download'), save.click()])
+  expect(readFileSync(await download.path(), 'utf8')).toBe('<script>1</script>')
   expect([await page.evaluate('window.hacked'), await page.locator('main img').count(), faults]).toEqual([
     undefined,
     0,

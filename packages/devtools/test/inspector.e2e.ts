@@ -81,9 +81,7 @@ test('a message steers the running turn', async () => {
   const { page } = await openPage(project.inspector)
   await ask(page, 'wait for it')
   await page.getByRole('button', { name: 'Steer' }).waitFor()
-  const steered = page.waitForResponse(/\/steer$/)
-  await ask(page, 'and hurry')
-  await steered
+  await Promise.all([page.waitForResponse(/\/steer$/), ask(page, 'and hurry')])
   project.write('go', '')
   await page.getByText('sent during the turn: delivered').waitFor()
   await page.getByText(/You asked: and hurry/).waitFor()

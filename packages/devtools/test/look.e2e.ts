@@ -45,7 +45,7 @@ test.each<[string, BrowserContextOptions]>([
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(faults).toEqual([])
   },
-  120_000,
+  240_000,
 )
 
 test('the tree of layers works with the keyboard', async () => {

@@ -30,7 +30,7 @@ export const untilLost: ScriptedStep[] = [
 export function imageProcess(
   store: Pick<SqliteStore, 'sessions' | 'runs' | 'events'>,
   steps: readonly ScriptedStep[],
-  options: { clock?: Clock } = {},
+  options: { clock?: Clock; lease?: number } = {},
 ) {
   const model = scriptedModel(steps)
   const called: string[] = []
@@ -44,10 +44,9 @@ export function imageProcess(
     },
   })
   const tools = [tool('look', toolResult({ content: [partOf(images.tool)] })), tool('note', 'noted')]
-  const agent = new Agent({ version: '1', model, tools: tools as never, ...options }).use(
-    persist({ store: store.sessions }),
-  )
-  const runs = durable(agent, { store, lease: 1000, logger: { ...console, warn() {}, error() {} }, ...options })
+  const { clock, lease = 1000 } = options
+  const agent = new Agent({ version: '1', model, tools: tools as never, clock }).use(persist({ store: store.sessions }))
+  const runs = durable(agent, { store, lease, logger: { ...console, warn() {}, error() {} }, clock })
   return { runs, model, called }
 }
 

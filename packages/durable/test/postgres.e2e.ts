@@ -83,7 +83,8 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
       const [row] = await sql(server?.url ?? '', `select count(*) as n from "${stores.schemaOf(store)}".blobs`)
       return Number(row?.n)
     }
-    const lost = imageProcess(store, untilLost)
+    // Long enough for a busy machine: a run that it took over from itself would use up its script.
+    const lost = imageProcess(store, untilLost, { lease: 8000 })
     const { run } = await startImages(lost.runs)
     const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
     while (!(await store.runs.steps({ key, token: 0, version: 0 }, run)).some(({ id }) => id.includes('tool:c1')))
