@@ -6,8 +6,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { headless } from './headless.ts'
 
-const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'].concat(
+const flags = headless.args.concat(
+  '--disable-quic',
+  '--no-first-run',
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
@@ -24,7 +27,8 @@ export interface PageOptions {
 export async function inPage({ dir, policy }: PageOptions): Promise<unknown> {
   const profile = await mkdtemp(join(tmpdir(), 'allium-browser-'))
   const { url, outcome, close } = await serve(dir, policy)
-  const browser = spawn('chromium', [...flags, `--user-data-dir=${profile}`, url], { stdio: 'ignore', detached: true })
+  const args = [...flags, `--user-data-dir=${profile}`, url]
+  const browser = spawn(headless.executablePath, args, { stdio: 'ignore', detached: true })
   try {
     return await outcome
   } finally {

@@ -3,6 +3,7 @@ import { serve } from '@allium/server/node'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { headless } from '../../../e2e/headless.ts'
 import { createApp } from '../src/app.ts'
 
 let browser: Browser
@@ -12,7 +13,7 @@ beforeAll(async () => {
   const app = await createApp()
   ;[api, browser] = await Promise.all([
     serve(app, { port: 0, signals: false, drainTimeout: 0 }),
-    chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] }),
+    chromium.launch(headless),
   ])
 })
 

@@ -1,5 +1,6 @@
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { headless } from '../../../e2e/headless.ts'
 import { cookieOf, type Demo, dataFolder, startDemo } from './demo.ts'
 
 /** A demo and a browser for the tests of a file. `open` gives a page of a person, which is closed after the test. */
@@ -28,7 +29,7 @@ export function startPages() {
 
 /** Debian's. */
 export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+  return chromium.launch(headless)
 }
 
 /** The page of a signed-in user. `faults` has the errors of the page. */

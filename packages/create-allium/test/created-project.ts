@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import axe from 'axe-core'
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
+import { headless } from '../../../e2e/headless.ts'
 
 const execute = promisify(execFile)
 
@@ -32,14 +33,19 @@ export async function startScript(args: readonly string[], cwd: string, env: Nod
   throw new Error(`npm ${args.join(' ')} has not started.`)
 }
 
+let browser: Browser | undefined
+
+/** One for all tests of this process, with which it ends: a start costs more than most tests. */
+async function openBrowser(): Promise<Browser> {
+  if (browser?.isConnected() !== true) browser = await chromium.launch(headless)
+  return browser
+}
+
 /** Opens a page in Chromium. `faults` has its errors. */
 export async function openPage(url: string, options: BrowserContextOptions = {}) {
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'],
-  })
-  onTestFinished(() => browser.close())
-  const page = await browser.newPage({ viewport: { width: 1000, height: 700 }, ...options })
+  const context = await (await openBrowser()).newContext({ viewport: { width: 1000, height: 700 }, ...options })
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(message))
   page.on('console', (message) => {

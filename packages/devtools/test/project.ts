@@ -1,9 +1,15 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
-import { type Inspector, startInspector } from '../src/index.ts'
+import { headless } from '../../../e2e/headless.ts'
+import type { Inspector } from '../src/index.ts'
+
+/** `npm run e2e` has built all packages, so the agent's process starts from these, which takes half the time. */
+const { startInspector }: typeof import('../src/index.ts') = await import(
+  process.env.ALLIUM_BUILT === '1' ? '../dist/index.js' : '../src/index.ts'
+)
 
 const folder = fileURLToPath(new URL('../.cache/', import.meta.url))
 const agentFile = fileURLToPath(new URL('./agent-module.ts', import.meta.url))
@@ -46,14 +52,19 @@ export async function startProject(source?: string): Promise<Project> {
   return { inspector, cwd, write, send }
 }
 
+let browser: Browser | undefined
+
+/** One for all tests of this process, with which it ends: a start costs more than most tests. */
+async function openBrowser(): Promise<Browser> {
+  if (browser?.isConnected() !== true) browser = await chromium.launch(headless)
+  return browser
+}
+
 /** Opens the page of an inspector in Chromium. `faults` has the errors of the page. */
 export async function openPage({ url }: Pick<Inspector, 'url'>, options: BrowserContextOptions = {}) {
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'],
-  })
-  onTestFinished(() => browser.close())
-  const page = await browser.newPage({ viewport: { width: 1300, height: 800 }, ...options })
+  const context = await (await openBrowser()).newContext({ viewport: { width: 1300, height: 800 }, ...options })
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
   page.setDefaultTimeout(30_000)
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(message))

@@ -1,6 +1,7 @@
 import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { headless } from '../../../e2e/headless.ts'
 import { htmlReport } from '../src/report.ts'
 import { hostile, reportOf, worse } from './report-kit.ts'
 
@@ -8,7 +9,7 @@ let browser: Browser
 const address = 'http://report.test/'
 
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+  browser = await chromium.launch(headless)
 })
 
 afterAll(() => browser.close())

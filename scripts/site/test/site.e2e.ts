@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { headless } from '../../../e2e/headless.ts'
 import { completeFences } from '../src/fences.ts'
 import { readOldAddresses } from '../src/old-addresses.ts'
 import { sitePages } from '../src/site-pages.ts'
@@ -20,7 +21,7 @@ let browser: Browser
 beforeAll(async () => {
   execFileSync('npm', ['run', 'docs'], { stdio: 'ignore' })
   site = await serve(dist)
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+  browser = await chromium.launch(headless)
 }, 300_000)
 
 afterAll(async () => {
