@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import type { BrowserContextOptions } from 'playwright-core'
@@ -13,15 +13,13 @@ const execute = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'allium-create-'))
 let registry: Registry
 
-/** Publishes all packages, then creates a project of each template, as a user does. */
+/** Publishes `create-allium` with npm, adds all others, then creates a project of each template, as a user does. */
 beforeAll(async () => {
   registry = await startRegistry()
   const tarballs = resolve('.cache/tarballs')
   const files = readdirSync(tarballs).map((name) => join(tarballs, name))
-  const publishNext = async () => {
-    for (let file = files.pop(); file !== undefined; file = files.pop()) await registry.publish(file)
-  }
-  await Promise.all([publishNext(), publishNext(), publishNext()])
+  const isCreate = (file: string) => basename(file).startsWith('create-allium')
+  await Promise.all(files.map((file) => (isCreate(file) ? registry.publish(file) : registry.add(file))))
   for (const template of ['agent', 'saas', 'pack'])
     await npm(['create', 'allium@latest', template, '--', '--template', template, '--yes'], folder, registry.env)
 }, 400_000)
