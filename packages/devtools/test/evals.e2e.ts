@@ -42,6 +42,7 @@ test('a turn is saved as a case once, with the texts before it and an expected a
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText(/^Saved as "turn-/).waitFor()
   await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
   await open.click()
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText(/already has this input .* Nothing was written/).waitFor()
