@@ -90,6 +90,15 @@ test('a layer that replaces errors by answers cannot hide a missing answer', asy
   })
 })
 
+test('a layer that passes a recorded call on has decided nothing', async () => {
+  const path = await file()
+  const pass = (model: Model) => new Agent({ model }).use('model', (_, next) => next())
+  const live = await run(path, 'record', { agent: pass(alwaysModel('The order is here.')) })
+  const replayed = await run(path, 'replay', { agent: pass(down) })
+  for (const { report } of [live, replayed])
+    expect(report.cases.flatMap(({ trials }) => trials.flatMap(({ decisions }) => decisions))).toEqual([])
+})
+
 test('more trials than were recorded are invalid', async () => {
   const path = await file()
   await run(path, 'record', { agent: answering(() => 'The order is here.') })
