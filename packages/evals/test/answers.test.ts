@@ -6,7 +6,7 @@ import { Agent, defineTool, delegate, type Model } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { type AnswersMode, openAnswers } from '../src/answers/index.ts'
-import { type EvaluateOptions, evaluate, score } from '../src/index.ts'
+import { calibrate, type EvaluateOptions, evaluate, score } from '../src/index.ts'
 import { alwaysModel, answering } from './kit.ts'
 
 /** A model that no test may reach. */
@@ -235,3 +235,21 @@ test('says how to record if there is no file, and which modes there are', async 
 function withoutTimes(report: Awaited<ReturnType<typeof evaluate>>) {
   return report.cases.map(({ trials }) => trials.map(({ duration: _, ...trial }) => trial))
 }
+
+test('a judge is calibrated from recorded answers, and a label without one is invalid', async () => {
+  const path = await file()
+  const labels = ['On 4 May.', 'Soon.'].map((text) => ({ input: 'When?', text, good: text.startsWith('On') }))
+  const compare = async (model: Model, mode: AnswersMode, more: typeof labels = []) => {
+    const answers = await openAnswers(path, { mode })
+    const scorer = score.judge({ model, rubric: 'It names a date.' })
+    const calibration = await calibrate({ scorer, labels: [...labels, ...more], answers, concurrency: 1 })
+    return { calibration, summary: await answers.save() }
+  }
+  const grade = (grade: number) => JSON.stringify({ reason: 'Its date.', grade })
+  const live = await compare(scriptedModel([grade(5), grade(1)]), 'record')
+  const replayed = await compare(down, 'replay')
+  expect(replayed).toEqual({ ...live, summary: { used: 2, stale: 0, recorded: 0, missing: 0, tooLarge: 0 } })
+  expect(replayed.calibration).toMatchObject({ agreement: 1, invalid: [] })
+  const { calibration, summary } = await compare(down, 'replay', [{ input: 'When?', text: 'Later.', good: false }])
+  expect([calibration.invalid, summary.missing]).toEqual([['case-3'], 1])
+})
