@@ -7,6 +7,7 @@ import { scriptedModel } from '@allium/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { type AnswersMode, openAnswers } from '../src/answers/index.ts'
 import { calibrate, type EvaluateOptions, evaluate, score } from '../src/index.ts'
+import { textReport } from '../src/report.ts'
 import { alwaysModel, answering } from './kit.ts'
 
 /** A model that no test may reach. */
@@ -71,6 +72,18 @@ test('a request that was not recorded makes its trials invalid, and never gets t
   expect(report.cases.map(({ trials }) => trials[0]?.status)).toEqual(['completed', 'lost'])
   expect(report.cases[1]?.trials[0]?.scores.found).toEqual({ invalid: expect.stringContaining('Record the answers') })
   expect(summary).toMatchObject({ used: 1, stale: 1, missing: 2 })
+})
+
+test('a report says to record missing answers again, once for all trials', async () => {
+  const path = await file()
+  await run(path, 'record', { agent: answering(() => 'The order is here.') })
+  const { report } = await run(path, 'replay', {
+    agent: new Agent({ model: down, instructions: 'Be brief.' }),
+    gates: { found: { min: 0.5 } },
+  })
+  const text = textReport(report, { width: 200 })
+  expect(text).toContain('4 trials without a score: The run gave no answer: No answer of "scripted/model" is recorded')
+  expect(text).toContain('Record the answers again.')
 })
 
 test('a layer that replaces errors by answers cannot hide a missing answer', async () => {
