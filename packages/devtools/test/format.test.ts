@@ -11,6 +11,7 @@ test('a duration has the unit that people read', () => {
 
 test('small costs keep their digits', () => {
   expect([0.000013, 0.0042, 1.5].map(money)).toEqual(['$0.000013', '$0.0042', '$1.50'])
+  expect([0, 0.0000004].map(money)).toEqual(['$0', '<$0.000001'])
 })
 
 test('characters that reorder a row are shown as escapes', () => {

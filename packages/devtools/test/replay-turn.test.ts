@@ -58,6 +58,7 @@ test('a turn that nothing changed is the same, and a changed file or a layer tha
   expect(await replayed('same', 100, { kind: 'none' })).toMatchObject({ verdict: 'same', differences: [] })
   const off = await replayed('off', 100, { kind: 'without', layer: 'cap' })
   expect(off.verdict).toBe('different')
+  expect(off.lanes.map(({ step }) => step)).toEqual(['model 0', 'tool call-1', 'model 1', 'end'])
   expect(off.lanes[off.divergedAt ?? -1]).toMatchObject({ differs: true })
   expect((await replayed('edited', 1000, { kind: 'none' })).verdict).toBe('different')
   expect(existsSync(join(cwd, 'refunded'))).toBe(false)

@@ -35,5 +35,6 @@ test('the feedback of people is beside the turns that it is about', async () => 
   await openView(page, 'Usage')
   await page.getByRole('row', { name: /^Turn 1 .* down$/ }).waitFor()
   await page.getByRole('list', { name: 'Feedback' }).getByText('<b>Wrong</b> name.').waitFor()
+  await page.getByText('Turn 1 down by developer').waitFor()
   expect(faults).toEqual([])
 })

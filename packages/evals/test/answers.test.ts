@@ -6,7 +6,8 @@ import { Agent, defineTool, delegate, type Model } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { type AnswersMode, openAnswers } from '../src/answers/index.ts'
-import { type EvaluateOptions, evaluate, score } from '../src/index.ts'
+import { calibrate, type EvaluateOptions, evaluate, score } from '../src/index.ts'
+import { textReport } from '../src/report.ts'
 import { alwaysModel, answering } from './kit.ts'
 
 /** A model that no test may reach. */
@@ -73,6 +74,18 @@ test('a request that was not recorded makes its trials invalid, and never gets t
   expect(summary).toMatchObject({ used: 1, stale: 1, missing: 2 })
 })
 
+test('a report says to record missing answers again, once for all trials', async () => {
+  const path = await file()
+  await run(path, 'record', { agent: answering(() => 'The order is here.') })
+  const { report } = await run(path, 'replay', {
+    agent: new Agent({ model: down, instructions: 'Be brief.' }),
+    gates: { found: { min: 0.5 } },
+  })
+  const text = textReport(report, { width: 200 })
+  expect(text).toContain('4 trials without a score: The run gave no answer: No answer of "scripted/model" is recorded')
+  expect(text).toContain('Record the answers again.')
+})
+
 test('a layer that replaces errors by answers cannot hide a missing answer', async () => {
   const path = await file()
   await run(path, 'record', { agent: answering(() => 'The order is here.') })
@@ -88,6 +101,15 @@ test('a layer that replaces errors by answers cannot hide a missing answer', asy
     status: 'lost',
     scores: { found: { invalid: expect.anything() } },
   })
+})
+
+test('a layer that passes a recorded call on has decided nothing', async () => {
+  const path = await file()
+  const pass = (model: Model) => new Agent({ model }).use('model', (_, next) => next())
+  const live = await run(path, 'record', { agent: pass(alwaysModel('The order is here.')) })
+  const replayed = await run(path, 'replay', { agent: pass(down) })
+  for (const { report } of [live, replayed])
+    expect(report.cases.flatMap(({ trials }) => trials.flatMap(({ decisions }) => decisions))).toEqual([])
 })
 
 test('more trials than were recorded are invalid', async () => {
@@ -226,3 +248,21 @@ test('says how to record if there is no file, and which modes there are', async 
 function withoutTimes(report: Awaited<ReturnType<typeof evaluate>>) {
   return report.cases.map(({ trials }) => trials.map(({ duration: _, ...trial }) => trial))
 }
+
+test('a judge is calibrated from recorded answers, and a label without one is invalid', async () => {
+  const path = await file()
+  const labels = ['On 4 May.', 'Soon.'].map((text) => ({ input: 'When?', text, good: text.startsWith('On') }))
+  const compare = async (model: Model, mode: AnswersMode, more: typeof labels = []) => {
+    const answers = await openAnswers(path, { mode })
+    const scorer = score.judge({ model, rubric: 'It names a date.' })
+    const calibration = await calibrate({ scorer, labels: [...labels, ...more], answers, concurrency: 1 })
+    return { calibration, summary: await answers.save() }
+  }
+  const grade = (grade: number) => JSON.stringify({ reason: 'Its date.', grade })
+  const live = await compare(scriptedModel([grade(5), grade(1)]), 'record')
+  const replayed = await compare(down, 'replay')
+  expect(replayed).toEqual({ ...live, summary: { used: 2, stale: 0, recorded: 0, missing: 0, tooLarge: 0 } })
+  expect(replayed.calibration).toMatchObject({ agreement: 1, invalid: [] })
+  const { calibration, summary } = await compare(down, 'replay', [{ input: 'When?', text: 'Later.', good: false }])
+  expect([calibration.invalid, summary.missing]).toEqual([['case-3'], 1])
+})

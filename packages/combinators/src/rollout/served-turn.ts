@@ -59,7 +59,7 @@ export function servedTurn(rollout: string, run: RunKey, turn: StoredTurn): Serv
  * cannot score it, because a live turn has neither.
  *
  * @example
- * agent.use(rollout(newTone, { percent: 10, score: scoredBy(judge({ model, rubric: 'The answer is polite.' })) }))
+ * agent.use(rollout(newTone, { percent: 10, score: scoredBy(score.judge({ model, rubric: 'The answer is polite.' })) }))
  */
 export function scoredBy(scorer: (run: never) => unknown): ScoreTurn {
   return (turn) => {

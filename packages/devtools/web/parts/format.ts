@@ -13,6 +13,7 @@ export function count(number: number, noun: string): string {
 }
 
 export function money(usd: number): string {
+  if (usd < 0.000001) return usd > 0 ? '<$0.000001' : '$0'
   return `$${usd < 0.01 ? usd.toFixed(6).replace(/0+$/, '') : usd.toFixed(2)}`
 }
 

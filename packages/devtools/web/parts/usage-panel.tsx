@@ -7,7 +7,7 @@ import type { Turn } from '../store/trace.ts'
 import { totalOf, type UsageRow, usageBySession, usageByTurn } from '../store/usage.ts'
 import { Bars } from './bars.tsx'
 import { money, pretty } from './format.ts'
-import { feedbackText, useFeedback } from './use-feedback.ts'
+import { feedbackText, scoreText, useFeedback } from './use-feedback.ts'
 
 interface UsagePanelProps {
   item: SessionItem | undefined
@@ -117,16 +117,20 @@ function UsageTable({ rows, feedback }: { rows: readonly UsageRow[]; feedback?: 
 /** The scores, comments and tags of people, newest first. */
 function FeedbackList({ rows, feedback }: { rows: readonly UsageRow[]; feedback: readonly FeedbackItem[] }) {
   const nameOf = (turnId: string) => rows.find((row) => row.turnId === turnId)?.name ?? 'An earlier turn'
+  if (feedback.length === 0) return null
   return (
-    <ul class="gates" aria-label="Feedback">
-      {feedback.map(({ turnId, by, score, comment, tags = [] }) => (
-        <li key={`${turnId} ${by}`}>
-          <strong>{nameOf(turnId)}</strong> {`${score} by ${pretty(by)}`}
-          {tags.length > 0 && <span class="subject">{` ${pretty(tags.join(', '))}`}</span>}
-          {comment !== undefined && <div class="text">{pretty(comment)}</div>}
-        </li>
-      ))}
-    </ul>
+    <>
+      <h2>Feedback</h2>
+      <ul class="gates" aria-label="Feedback">
+        {feedback.map(({ turnId, by, score, comment, tags = [] }) => (
+          <li key={`${turnId} ${by}`}>
+            <strong>{nameOf(turnId)}</strong> {`${scoreText(score)} by ${pretty(by)}`}
+            {tags.length > 0 && <span class="subject">{` ${pretty(tags.join(', '))}`}</span>}
+            {comment !== undefined && <div class="text">{pretty(comment)}</div>}
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

@@ -28,6 +28,11 @@ export function feedbackText(feedback: readonly FeedbackItem[], turnId: string |
   const scores = feedback.flatMap((one) => (one.turnId === turnId ? one.score : []))
   if (scores.length === 0) return ''
   const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length
-  const shown = mean === 1 ? 'up' : mean === 0 ? 'down' : String(Math.round(mean * 100) / 100)
-  return scores.length === 1 ? shown : `${shown} (${scores.length})`
+  return scores.length === 1 ? scoreText(mean) : `${scoreText(mean)} (${scores.length})`
+}
+
+/** Thumbs are words, and other scores have two decimals. */
+export function scoreText(score: number): string {
+  if (score === 1) return 'up'
+  return score === 0 ? 'down' : String(Math.round(score * 100) / 100)
 }

@@ -93,7 +93,8 @@ export class RecordingTrial implements TrialAnswers {
     const { answers, clean, source } = this.#setup
     const last = request.messages.at(-1)
     const text = last === undefined ? '' : clean(textOf(last)).slice(0, 80)
-    const message = `${source} has no answer of "${model}" for this request of the case "${this.#caseId}", trial ${this.#trial}${text === '' ? '' : ` (${last?.role}: ${text})`}. Record the answers again.`
+    // Reports cut it, and group trials by its start.
+    const message = `No answer of "${model}" is recorded for this request. Record the answers again. It is not in ${source}: case "${this.#caseId}", trial ${this.#trial}${text === '' ? '' : ` (${last?.role}: ${text})`}.`
     answers.missing++
     this.missing.push(message)
     return new AlliumError('test.cassette', message)

@@ -33,7 +33,8 @@ export async function runTrial<E>(
   const options = {
     ...runOptions,
     ...journal,
-    use: [watched.layer, ...use],
+    // The last layer wraps the others. Inside a wrapper that awaits something first, it would miss that a layer's next() ran.
+    use: [...use, watched.layer],
     signal: AbortSignal.any([signal, limit.signal]),
     session: sessionOf(one),
   }

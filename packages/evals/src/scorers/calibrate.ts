@@ -2,6 +2,7 @@ import { AlliumError, noUsage } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { type EvalCase, nameCases } from '../cases/case.ts'
 import type { Calibration } from '../report/calibration.ts'
+import type { Answers } from '../run/answers.ts'
 import { inPool } from '../run/pool.ts'
 import type { EvalRun, Scorer } from '../run/run.ts'
 import { gaffke } from '../statistics/gaffke.ts'
@@ -21,6 +22,8 @@ export interface CalibrateOptions<E> {
   threshold?: number | undefined
   /** @default 4 */
   concurrency?: number | undefined
+  /** Recorded answers of the judge's model, from `openAnswers()`. A label whose answer is missing is invalid. @default the model is called */
+  answers?: Answers | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -29,6 +32,7 @@ const known: KeysOf<CalibrateOptions<unknown>> = {
   labels: true,
   threshold: true,
   concurrency: true,
+  answers: true,
   signal: true,
 }
 
@@ -40,7 +44,7 @@ const known: KeysOf<CalibrateOptions<unknown>> = {
  */
 export async function calibrate<E = unknown>(options: CalibrateOptions<E>): Promise<Calibration> {
   checkOptions(options, known, 'calibrate()', 'options.invalid')
-  const { scorer, labels, threshold = 0.5, concurrency = 4, signal = new AbortController().signal } = options
+  const { scorer, labels, threshold = 0.5, concurrency = 4, answers, signal = new AbortController().signal } = options
   if (typeof scorer !== 'function' || !Array.isArray(labels) || labels.length === 0)
     throw new AlliumError('options.invalid', 'calibrate() needs a scorer and labels: a list of { input, text, good }.')
   const cases = nameCases(labels.map(({ id, input, expected }) => ({ id, input, expected })))
@@ -52,6 +56,7 @@ export async function calibrate<E = unknown>(options: CalibrateOptions<E>): Prom
       expected: label.expected,
       text: label.text,
       output: label.text,
+      answers: answers?.trial(`label ${one.id}`, 0),
     }
     const { it } = await scoreRun(run, [['it', scorer]], noUsage())
     return it === undefined || 'invalid' in it ? undefined : it.score

@@ -15,6 +15,7 @@ export default defineEval({
     model: chooseModel(process.env).model,
     store: sqlite(':memory:'),
     secret: 'a secret for evals, 32 characters',
+    record: false,
   }),
   // Each case has a user of its own, because the agent limits the requests of a user.
   cases: cases.map((one) => ({ ...one, principal: { tenantId: 'evals', userId: one.id, email: 'ann@acme.test' } })),

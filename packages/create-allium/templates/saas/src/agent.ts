@@ -10,6 +10,8 @@ export interface AssistantOptions {
   store: AgentStore
   /** Signs approvals: the same in all processes. */
   secret: string
+  /** Whether the usage of each stored run is recorded for billing. Evals store no runs. @default true */
+  record?: boolean
 }
 
 const findOrder = defineTool({
@@ -29,7 +31,7 @@ const refund = defineTool({
 })
 
 /** One agent serves all tenants. Layers run from the first (outermost) to the last (innermost). */
-export function createAssistant({ model, store, secret }: AssistantOptions) {
+export function createAssistant({ model, store, secret, record = true }: AssistantOptions) {
   return new Agent({
     name: 'assistant',
     model,
@@ -42,7 +44,7 @@ export function createAssistant({ model, store, secret }: AssistantOptions) {
     .use(guard.rateLimit({ limit: 20, window: 'minute', per: 'user' }))
     .use(models.retry({ attempts: 3 }))
     .use(guard.budget({ limit: 5, per: 'tenant', window: 'day' })) // USD
-    .use(observe.usage({ record: true }))
+    .use(observe.usage({ record }))
 }
 
 export type Assistant = ReturnType<typeof createAssistant>

@@ -23,7 +23,7 @@ export function evalSection({ name, report, baseline }: ReportPart, anchor: stri
   const compared = baseline === undefined ? '' : ', compared with a baseline'
   return html`<section aria-labelledby="${anchor}">
 <h2 id="${anchor}">${oneLine(name ?? agent.name)} ${verdict === undefined ? undefined : html`<span class="verdict ${verdict}">${verdict}</span>`}</h2>
-<p>Agent ${oneLine(agent.name + version)}: ${count(cases.length, 'case')}, ${count(trials, 'trial')} each${compared}.</p>
+<p>${agent.name + version === name ? '' : `Agent ${oneLine(agent.name + version)}: `}${count(cases.length, 'case')}, ${count(trials, 'trial')} each${compared}.</p>
 <p class="soft">${usageWords(report)}</p>
 ${calibrations(report).map((text) => html`<p class="soft">${text}</p>`)}
 ${gates.length === 0 ? undefined : html`<h3>Gates</h3><ul class="plain">${gates.map((gate) => gateItem(gate, { report, baseline }, anchors))}</ul>`}
@@ -61,7 +61,7 @@ function shownCases(report: EvalReport, baseline: EvalReport | undefined, anchor
   const against = new Map<string, string[]>()
   for (const gate of failed)
     for (const { id } of casesAgainst(gate, report, baseline))
-      against.set(id, [...(against.get(id) ?? []), gate.scorer])
+      against.set(id, [...new Set(against.get(id)).add(gate.scorer)])
   const before = new Map(baseline?.cases.map((one) => [one.id, one]))
   const shown = report.cases.map((one, at) => ({
     one,

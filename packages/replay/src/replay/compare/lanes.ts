@@ -39,7 +39,7 @@ export function lanesOf(
   }))
 }
 
-/** The texts of one lane, by step, in the order in which the steps ended. */
+/** The texts of one lane, by step, in the order in which the steps ended. A call that no step answers follows the model that made it. */
 function textsOf({ decisions, result }: TurnFacts, steps: readonly RecordedStep[], turn: TurnReplay, names: StepNames) {
   const texts: Texts = new Map()
   const add = (step: string, text: string) => {
@@ -47,12 +47,15 @@ function textsOf({ decisions, result }: TurnFacts, steps: readonly RecordedStep[
     texts.set(step, known === undefined ? text : `${known} · ${text}`)
   }
   const rest = [...decisions]
+  const answered = new Set(steps.map((step) => nameOf(step, turn, names)))
   for (const step of steps) {
     const named = callOfStep(step, turn.turnId)
     if (named === undefined) continue
     const name = names.step(named.turnId, named.call)
     add(name, textOfStep(step))
     for (const decision of takeOf(rest, name, names)) add(name, textOfDecision(decision))
+    for (const call of callsIn(step).map((id) => names.tool(named.turnId, id)))
+      if (!answered.has(call)) for (const decision of takeOf(rest, call, names)) add(call, textOfDecision(decision))
   }
   for (const decision of rest) add(names.decision(decision), textOf(textOfDecision(decision)) as string)
   if (result !== undefined) {
@@ -60,6 +63,19 @@ function textsOf({ decisions, result }: TurnFacts, steps: readonly RecordedStep[
     add(names.end(turn.turnId), [status, reason, textOf(answer ?? undefined)].filter(Boolean).join(': '))
   }
   return texts
+}
+
+function nameOf(step: RecordedStep, turn: TurnReplay, names: StepNames): string | undefined {
+  const named = callOfStep(step, turn.turnId)
+  return named && names.step(named.turnId, named.call)
+}
+
+/** The ids of the tool calls that a model's answer contains. */
+function callsIn({ items }: RecordedStep): string[] {
+  const started = ((items ?? []) as { type?: unknown; callId?: unknown }[]).filter(
+    (item) => item?.type === 'tool-input-start',
+  )
+  return started.map(({ callId }) => String(callId))
 }
 
 function takeOf(decisions: RecordedDecision[], name: string, names: StepNames): RecordedDecision[] {
