@@ -1,9 +1,9 @@
 import { AlliumError } from '@allium/core'
-import { hasExtension } from './file-parts.ts'
 
 export interface PathRules {
   readonly root: string
-  readonly extensions: readonly string[] | undefined
+  /** The only extensions allowed: `pdf`. */
+  readonly extensions?: readonly string[] | undefined
   readonly maxBytes: number
 }
 
@@ -46,6 +46,15 @@ export async function checkPath(input: unknown, { root, extensions, maxBytes }: 
     const folder = linkStats === undefined ? await resolve(dirname(absolutePath)) : undefined
     return folder && { realPath: join(folder.realPath, basename(absolutePath)), exists: false }
   }
+}
+
+/** Whether a name has one of the extensions. The last one counts: `report.pdf.exe` is an `.exe`. */
+export function hasExtension(name: string, extensions: readonly string[]): boolean {
+  const fileExtension = /[^./\\]\.(?<last>[^./\\]+)$/.exec(name)?.groups?.last?.toLowerCase()
+  return (
+    fileExtension !== undefined &&
+    extensions.some((extension) => extension.replace(/^\./, '').toLowerCase() === fileExtension)
+  )
 }
 
 /** Loaded at run time, so that the package bundles for runtimes without files. @throws AlliumError `layer.config` */
