@@ -32,7 +32,7 @@ const pagesOf: Readonly<Record<string, readonly string[]>> = {
   'store-redis': ['guide/stores', 'guide/stores/'],
   'store-sqlite': ['guide/stores', 'guide/stores/'],
   testing: ['packs/testing', 'guide/testing'],
-  tools: ['packs/tools'],
+  tools: ['packs/tools', 'packs/tools/'],
 }
 
 /** Whether a package ships a page, such as `docs/guide/stores.md`. A name that ends with a slash stands for its folder. */
