@@ -36,7 +36,7 @@ const readOptions = layerOptions<SkillsOptions>('tools:skills', {
   dir: option.required(option.any, 'the folder with a folder for each skill'),
   include: option.some(option.text),
   maxBytes: option.number({ above: 0 }),
-  flow: option.shape({ untrusted: option.flag, private: option.flag }),
+  flow: option.shape<NonNullable<SkillsOptions['flow']>>({ untrusted: option.flag, private: option.flag }),
   name: option.text,
 })
 

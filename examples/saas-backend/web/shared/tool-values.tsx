@@ -46,7 +46,8 @@ const fieldNames: ReadonlyMap<string, string> = new Map([
 export function Output({ value, originals }: { value: unknown; originals?: Originals | undefined }) {
   const data = dataIn(value)
   const text = textOf(value)
-  if (data === undefined && !isLong(text)) return <OutputText text={text} originals={originals} />
+  const isShort = !isLong(text) && !text.includes('\n')
+  if (data === undefined && isShort) return <OutputText text={text} originals={originals} />
   if (data === undefined)
     return (
       <details>
