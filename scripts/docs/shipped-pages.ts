@@ -22,7 +22,7 @@ const pagesOf: Readonly<Record<string, readonly string[]>> = {
   evals: ['packs/evals'],
   guard: ['packs/guard', 'packs/guard/', 'concepts/information-flow'],
   hooks: ['packs/hooks'],
-  memory: ['packs/memory', 'concepts/durability'],
+  memory: ['packs/memory', 'packs/memory/', 'concepts/durability'],
   model: ['packs/model', 'concepts/output'],
   observe: ['packs/observe', 'concepts/events'],
   providers: ['guide/ai-sdk', 'concepts/providers'],
