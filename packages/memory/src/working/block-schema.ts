@@ -19,11 +19,11 @@ export class BlockSchema {
   readonly #maxBytes: number
 
   /** @throws AlliumError `layer.config` if the schema is not one of an object with fields */
-  constructor(layer: string, schema: StandardSchemaV1, jsonSchema: JsonSchema | undefined, maxBytes: number) {
+  constructor(layer: string, schema: StandardSchemaV1, jsonSchema: object | undefined, maxBytes: number) {
     if (schema?.['~standard']?.validate === undefined)
       throw misconfigured(layer, 'needs a Standard Schema, such as z.object({ … }) of zod, as "schema".')
     this.#schema = schema
-    this.#json = jsonSchema ?? jsonSchemaOf(schema, `"${layer}"`, 'layer.config')
+    this.#json = (jsonSchema as JsonSchema | undefined) ?? jsonSchemaOf(schema, `"${layer}"`, 'layer.config')
     const { properties } = this.#json
     if (!isRecord(properties) || Object.keys(properties).length === 0)
       throw misconfigured(

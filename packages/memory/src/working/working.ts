@@ -21,7 +21,7 @@ export interface WorkingOptions {
   /** The fields of the block: a Standard Schema of an object whose fields are optional. */
   schema: StandardSchemaV1
   /** The JSON Schema, for a `schema` that cannot return it. @default the schema's own */
-  jsonSchema?: Readonly<Record<string, unknown>> | undefined
+  jsonSchema?: object | undefined
   /** The maximum size of a block as JSON, in UTF-8 bytes. @default 2_000 */
   maxBytes?: number | undefined
   /** Whether a person must approve each change before it is stored. @default false */
