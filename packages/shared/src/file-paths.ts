@@ -63,10 +63,7 @@ function loadNode() {
   const fs = builtin?.('node:fs/promises')
   const path = builtin?.('node:path')
   if (fs === undefined || path === undefined)
-    throw new AlliumError(
-      'layer.config',
-      'Paths can only be checked on Node.js, which is missing here. Run the agent on Node.js.',
-    )
+    throw new AlliumError('layer.config', 'Paths can only be checked on Node.js. Run the agent there.')
   return { fs, path }
 }
 
