@@ -6,6 +6,7 @@ import * as model from 'allium/model'
 import * as observe from 'allium/observe'
 import { metrics, trace } from 'allium/otel'
 import { promptCache } from 'allium/prompt-cache'
+import { skills } from 'allium/skills'
 import * as tools from 'allium/tools'
 import { describe, expect, it } from 'vitest'
 
@@ -30,7 +31,7 @@ describe.each([
   ['guard', guard],
   ['model', model],
   ['observe', { ...observe, metrics, promptCache, trace }],
-  ['tools', tools],
+  ['tools', { ...tools, skills }],
   ['memory', memory],
 ])('the pack %s', (name, pack) => {
   const layers = layersOf(name, pack).sort()

@@ -19,6 +19,7 @@ export default defineConfig({
     'src/otel.ts',
     'src/pack.ts',
     'src/prompt-cache.ts',
+    'src/skills.ts',
     'src/testing.ts',
     'src/testing-vitest.ts',
     'src/tools.ts',

@@ -5,6 +5,7 @@ export default defineConfig({
   ...base,
   entry: [
     'src/detect.ts',
+    'src/file-paths.ts',
     'src/json-schema.ts',
     'src/order.ts',
     'src/prices.ts',

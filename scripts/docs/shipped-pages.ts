@@ -22,7 +22,7 @@ const pagesOf: Readonly<Record<string, readonly string[]>> = {
   evals: ['packs/evals'],
   guard: ['packs/guard', 'packs/guard/', 'concepts/information-flow'],
   hooks: ['packs/hooks'],
-  memory: ['packs/memory', 'concepts/durability'],
+  memory: ['packs/memory', 'packs/memory/', 'concepts/durability'],
   model: ['packs/model', 'concepts/output'],
   observe: ['packs/observe', 'concepts/events'],
   providers: ['guide/ai-sdk', 'concepts/providers'],
@@ -32,7 +32,7 @@ const pagesOf: Readonly<Record<string, readonly string[]>> = {
   'store-redis': ['guide/stores', 'guide/stores/'],
   'store-sqlite': ['guide/stores', 'guide/stores/'],
   testing: ['packs/testing', 'guide/testing'],
-  tools: ['packs/tools'],
+  tools: ['packs/tools', 'packs/tools/'],
 }
 
 /** Whether a package ships a page, such as `docs/guide/stores.md`. A name that ends with a slash stands for its folder. */

@@ -2,6 +2,7 @@ import { Agent, type AgentStore } from 'allium'
 import * as guard from 'allium/guard'
 import * as model from 'allium/model'
 import * as observe from 'allium/observe'
+import { skills } from 'allium/skills'
 import * as tools from 'allium/tools'
 import { canApprove } from './can-approve.ts'
 import { planTools } from './layers/plan-tools.ts'
@@ -67,6 +68,7 @@ export function createSupport({ store, secret, resolveModel }: SupportOptions) {
       }),
     )
     .use(observe.usage({ record: true }))
+    .use(skills({ dir: new URL('../skills', import.meta.url) }))
     .use(tools.function(lookUpOrder(orders)))
     .use(tools.function(refund(orders)))
     .use(planTools())

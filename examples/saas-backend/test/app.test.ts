@@ -109,10 +109,20 @@ test('a plan without refunds does not offer the tool to the model, and denies ca
   const { ask, model } = await product({ toolCalls: [call] }, 'No.')
   await ask('/api/sessions/a/runs', { key: hank, body: { input: 'Refund it' } })
   expect(model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
-    ['look_up_order'],
-    ['look_up_order'],
+    ['look_up_order', 'read_skill'],
+    ['look_up_order', 'read_skill'],
   ])
   expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('starter plan does not include refund')
+})
+
+test('the prompt has the skills of the product, and a conversation can read one', async () => {
+  const call = { name: 'read_skill', args: { skill: 'damaged-items', file: 'references/amounts.md' } }
+  const { ask, model } = await product({ toolCalls: [call] }, 'You get 25 % back.')
+  await ask('/api/sessions/a/runs', { key: dana, body: { input: 'The stove is dented' } })
+  const [first, second] = model.requests.map(({ messages }) => JSON.stringify(messages))
+  for (const name of ['damaged-items', 'late-deliveries', 'returns']) expect(first).toContain(`- ${name}: `)
+  expect(first).not.toContain('share of the price')
+  expect(second).toContain('| scratched or dented, and works | 25 % |')
 })
 
 test('a page may load only its own files, and cannot be framed', async () => {

@@ -1,6 +1,9 @@
+import { memoryStore } from '@allium/store'
 import { layerConformance } from '@allium/testing'
 import { describe, it } from 'vitest'
+import { z } from 'zod'
 import { compact, persist, plan } from '../src/index.ts'
+import { working } from '../src/working/index.ts'
 
 const suite = { describe, it, strict: true }
 layerConformance({ layer: () => persist(), ...suite })
@@ -12,3 +15,7 @@ layerConformance({
 })
 layerConformance({ layer: () => compact()[1], ...suite })
 layerConformance({ layer: () => plan(), ...suite })
+layerConformance({
+  layer: () => working({ schema: z.object({ name: z.string().optional() }), store: memoryStore() }),
+  ...suite,
+})

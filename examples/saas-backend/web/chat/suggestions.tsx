@@ -33,6 +33,7 @@ const business = [
   ['Refund a dented stove', 'Refund the dented camp stove of A-1042, and notify ann@acme.example.'],
   ['A refund that an admin approves', 'Refund three of the camp stoves of A-1042, and notify ann@acme.example.'],
   ['A long answer', 'Explain the returns policy.'],
+  ['Instructions for a task', 'My order A-1043 has not arrived.'],
   ['A note from someone else', 'What does the note on A-1043 say?'],
   ['When something fails', 'What happens when the model is down?'],
 ] as const

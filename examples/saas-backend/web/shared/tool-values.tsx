@@ -8,6 +8,7 @@ export function toolLabel(name: string): string {
 
 const labels: ReadonlyMap<string, string> = new Map([
   ['look_up_order', 'Look up an order'],
+  ['read_skill', 'Read instructions'],
   ['refund', 'Refund'],
 ])
 
@@ -37,12 +38,23 @@ const fieldNames: ReadonlyMap<string, string> = new Map([
   ['orderId', 'Order'],
   ['amount', 'Amount'],
   ['notify', 'Notify'],
+  ['skill', 'Skill'],
+  ['file', 'File'],
 ])
 
-/** The result of a call. JSON is collapsed, other results are text. */
+/** The result of a call. JSON and long texts, such as a skill, are collapsed. */
 export function Output({ value, originals }: { value: unknown; originals?: Originals | undefined }) {
   const data = dataIn(value)
-  if (data === undefined) return <OutputText text={textOf(value)} originals={originals} />
+  const text = textOf(value)
+  const isShort = !isLong(text) && !text.includes('\n')
+  if (data === undefined && isShort) return <OutputText text={text} originals={originals} />
+  if (data === undefined)
+    return (
+      <details>
+        <summary>Result</summary>
+        <OutputText text={text} originals={originals} />
+      </details>
+    )
   return (
     <details>
       <summary>Result</summary>
@@ -67,9 +79,13 @@ export function OutputText({ text, isError = false, originals }: OutputTextProps
   )
 }
 
+function isLong(text: string): boolean {
+  return text.length > 400
+}
+
 /** A long text scrolls, so the keyboard must reach it. */
 function scroller(text: string): { tabIndex?: number; className?: string } {
-  return text.length > 400 ? { tabIndex: 0, className: 'long' } : {}
+  return isLong(text) ? { tabIndex: 0, className: 'long' } : {}
 }
 
 function dataIn(value: unknown): object | undefined {

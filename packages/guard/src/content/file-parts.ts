@@ -1,5 +1,6 @@
 import type { FilePart, ImagePart, Message, Part } from '@allium/core'
 import { bytesOf } from '@allium/core/internal'
+import { hasExtension } from '@allium/shared/file-paths'
 
 /** The rules for files in messages. */
 export interface PartRules {
@@ -120,13 +121,4 @@ const aliases: Record<string, string> = {
 
 function matchesType(allowed: string, type: string): boolean {
   return allowed.endsWith('/*') ? type.startsWith(allowed.slice(0, -1)) : normalizeType(allowed) === type
-}
-
-/** Uses the last extension: `report.pdf.exe` is an `.exe`. */
-export function hasExtension(name: string, extensions: readonly string[]): boolean {
-  const fileExtension = /[^./\\]\.(?<last>[^./\\]+)$/.exec(name)?.groups?.last?.toLowerCase()
-  return (
-    fileExtension !== undefined &&
-    extensions.some((extension) => extension.replace(/^\./, '').toLowerCase() === fileExtension)
-  )
 }

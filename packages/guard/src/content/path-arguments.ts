@@ -1,5 +1,5 @@
 import type { ToolContext } from '@allium/core'
-import { checkPath, type PathRules } from './file-paths.ts'
+import { checkPath, type PathRules } from '@allium/shared/file-paths'
 
 interface PathArgumentRules extends PathRules {
   readonly layer: string

@@ -1,9 +1,9 @@
 import { AlliumError } from '@allium/core'
-import { hasExtension } from './file-parts.ts'
 
 export interface PathRules {
   readonly root: string
-  readonly extensions: readonly string[] | undefined
+  /** The only extensions allowed: `pdf`. */
+  readonly extensions?: readonly string[] | undefined
   readonly maxBytes: number
 }
 
@@ -48,16 +48,22 @@ export async function checkPath(input: unknown, { root, extensions, maxBytes }: 
   }
 }
 
+/** Whether a name has one of the extensions. The last one counts: `report.pdf.exe` is an `.exe`. */
+export function hasExtension(name: string, extensions: readonly string[]): boolean {
+  const fileExtension = /[^./\\]\.(?<last>[^./\\]+)$/.exec(name)?.groups?.last?.toLowerCase()
+  return (
+    fileExtension !== undefined &&
+    extensions.some((extension) => extension.replace(/^\./, '').toLowerCase() === fileExtension)
+  )
+}
+
 /** Loaded at run time, so that the package bundles for runtimes without files. @throws AlliumError `layer.config` */
 function loadNode() {
   const { getBuiltinModule: builtin } = globalThis.process ?? {}
   const fs = builtin?.('node:fs/promises')
   const path = builtin?.('node:path')
   if (fs === undefined || path === undefined)
-    throw new AlliumError(
-      'layer.config',
-      'Paths can only be checked on Node.js, which is missing here. Run the agent on Node.js.',
-    )
+    throw new AlliumError('layer.config', 'Paths can only be checked on Node.js. Run the agent there.')
   return { fs, path }
 }
 
