@@ -1,3 +1,8 @@
-export { type AgentGroup, agentGroup, type GroupAgent, type GroupSessionOptions } from './handoff/agent-group.ts'
-export type { GroupRun } from './handoff/group-run.ts'
-export type { GroupSession } from './handoff/group-session.ts'
+export {
+  type AgentGroup,
+  agentGroup,
+  type GroupAgent,
+  type GroupSession,
+  type GroupSessionOptions,
+} from './handoff/agent-group.ts'
+export type { GroupInspection } from './handoff/inspect-group.ts'

@@ -27,6 +27,8 @@ export interface HandoffOptions {
   max?: number | undefined
   /** The name of the tool. @default 'handoff' */
   tool?: string | undefined
+  /** The layer's name. @default 'tools:handoff' */
+  as?: string | undefined
 }
 
 /** The agent that a session goes on with. The value of the state key `tools:handoff`; null before the first handoff. */
@@ -86,11 +88,11 @@ const readOptions = layerOptions<HandoffOptions>('tools:handoff', {
  * )
  */
 export function handoff(options: HandoffOptions) {
-  const { to, max = 5, tool: toolName = 'handoff' } = readOptions(options)
+  const { to, max = 5, tool: toolName = 'handoff', as = 'tools:handoff' } = readOptions(options)
   let targets: readonly HandoffTarget[] = []
   let isChecked = false
   return defineMiddleware({
-    name: 'tools:handoff',
+    name: as,
     state: { [handoffKey]: { default: null as Handoff | null } },
     async agent(ctx, next) {
       targets = checkTargets(ctx.agent, typeof to === 'function' ? to() : to)

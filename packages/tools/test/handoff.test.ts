@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { agentGroup } from '../src/group.ts'
 import { type HandoffTarget, handoff } from '../src/handoff.ts'
 
-const to = (name: string, reason?: string): ScriptedStep => ({
+const to = (name: string, reason?: string) => ({
   toolCalls: [{ name: 'handoff', callId: `to-${name}`, args: { to: name, ...(reason && { reason }) } }],
 })
 
@@ -99,7 +99,7 @@ describe('tools.handoff', () => {
 
   it('takes the first of two handoffs in one answer', async () => {
     const [a, b] = [part('a', { says: ['Of a.'] }), part('b', { says: [] })]
-    const both = { toolCalls: [...(to('a').toolCalls ?? []), ...(to('b').toolCalls ?? [])] }
+    const both = { toolCalls: [...to('a').toolCalls, ...to('b').toolCalls] }
     const triage = part('triage', { says: [both], to: () => [a.agent, b.agent] })
     const chat = agentGroup([triage.agent, a.agent, b.agent]).session()
     expect([(await chat.run('Hi')).text, chat.agent]).toEqual(['Of a.', 'a'])
@@ -157,7 +157,7 @@ describe('a pending call', () => {
 
   it('stays with the agent that suspended it, and the handoff follows its decision', async () => {
     const refunds = part('refunds', { says: ['Refunded.'] })
-    const both = { toolCalls: [call, ...(to('refunds').toolCalls ?? [])] }
+    const both = { toolCalls: [call, ...to('refunds').toolCalls] }
     const triage = part('triage', { says: [both], to: () => [refunds.agent], tools: [pay] })
     const chat = agentGroup([triage.agent, refunds.agent]).session()
     expect([(await chat.run('Pay')).status, chat.agent, chat.pending[0]?.callId]).toEqual(['suspended', 'triage', 'p1'])

@@ -1,11 +1,9 @@
-import type { AgentRun, RunOptions, RunResult } from '@allium/core'
+import type { AgentRun, LayerEvent, RunResult, StreamEvent } from '@allium/core'
+import { AlliumError } from '@allium/core'
 
-/** The options of a group's run: those of `session.run()` that every agent of the group takes. */
-export type GroupRunOptions = Omit<RunOptions, 'use' | 'turnId' | 'output' | 'model' | 'context'>
-
-type Turn = AgentRun<unknown>
+export type Turn = AgentRun<unknown>
 type Result = RunResult<unknown>
-type Events = Turn extends AsyncIterable<infer E> ? E : never
+type Event = StreamEvent | LayerEvent
 
 /** A turn that has started, in an object because a run can be awaited. */
 export interface StartedTurn {
@@ -18,6 +16,10 @@ interface Turns {
   begin(signal: AbortSignal): Promise<StartedTurn>
   /** Starts the turn after a handoff. Returns undefined if the turn before did not hand off. */
   next(result: Result, signal: AbortSignal): Promise<StartedTurn | undefined>
+  /** Starts the first turn on another agent after it was rejected. Returns undefined if the rejection is final. */
+  otherwise(error: unknown, signal: AbortSignal): Promise<StartedTurn | undefined>
+  /** Returns whether the events of a turn were read before, and notes that they are read now. */
+  isRead(turn: Turn): boolean
 }
 
 interface Leg extends StartedTurn {
@@ -26,10 +28,10 @@ interface Leg extends StartedTurn {
 }
 
 /**
- * The turns that answer one input: one, and a further one after each handoff. Await it for the result of the last turn, iterate it for the
- * events of all turns, or both. Leaving the iteration aborts the run.
+ * The turns that answer one input: one, and a further one after each handoff. It has the members of `AgentRun`. Its result is that of the last
+ * turn, and its events are those of all turns.
  */
-export class GroupRun implements PromiseLike<Result>, AsyncIterable<Events> {
+export class GroupRun implements PromiseLike<Result>, AsyncIterable<Event> {
   readonly #abort = new AbortController()
   readonly #signal: AbortSignal
   readonly #turns: Turns
@@ -44,9 +46,22 @@ export class GroupRun implements PromiseLike<Result>, AsyncIterable<Events> {
     this.#first.catch(() => {})
   }
 
-  /** Cancels the current turn. The run rejects with an AbortError, and no further turn starts. */
+  get partial(): Turn['partial'] {
+    return this.#turn?.partial ?? { text: '', usage: { inputTokens: 0, outputTokens: 0, calls: 0 }, messages: [] }
+  }
+
+  /** Cancels the current turn. No further turn starts. */
   abort(reason?: unknown): void {
     this.#abort.abort(reason)
+  }
+
+  async steer(...given: Parameters<Turn['steer']>): ReturnType<Turn['steer']> {
+    const { turn } = await this.#first
+    return (this.#turn ?? turn).steer(...given)
+  }
+
+  async settled(): Promise<void> {
+    await this.#last().catch(() => {})
   }
 
   // biome-ignore lint/suspicious/noThenProperty: awaiting the run is its plain use
@@ -58,11 +73,30 @@ export class GroupRun implements PromiseLike<Result>, AsyncIterable<Events> {
     this.#turn?.then().catch(() => {})
     return this.#last().then(onResult, onError)
   }
+  catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<Result | B> {
+    return this.then(undefined, onError)
+  }
+  finally(onSettled?: (() => void) | null): Promise<Result> {
+    return this.then().finally(onSettled)
+  }
 
   /** Yields the events of each turn, from `turn:start` to `turn:end`. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<Events, undefined> {
-    for (let leg: Leg | undefined = await this.#first; leg !== undefined; leg = await leg.next) yield* leg.turn
+  async *[Symbol.asyncIterator](): AsyncGenerator<Event, undefined> {
+    for (let leg: Leg | undefined = await this.#first; leg !== undefined; leg = await leg.next)
+      try {
+        yield* this.#turns.isRead(leg.turn) ? storedEvents(await leg.result) : leg.turn
+      } catch (error) {
+        const isRetried = await leg.next.then(
+          () => true,
+          () => false,
+        )
+        if (!isRetried) throw error
+      }
     return undefined
+  }
+
+  get textStream(): AsyncIterable<string> {
+    return textOf(this)
   }
 
   async #last(): Promise<Result> {
@@ -76,8 +110,40 @@ export class GroupRun implements PromiseLike<Result>, AsyncIterable<Events> {
     // Awaiting a run lets it flow without a reader.
     if (this.#isAwaited) turn.then().catch(() => {})
     const result = turn.settled().then(() => turn)
-    const next = result.then((ended) => this.#turns.next(ended, this.#signal)).then((one) => one && this.#leg(one))
+    const started = result.then(
+      (ended) => this.#turns.next(ended, this.#signal),
+      async (error) => {
+        const other = await this.#turns.otherwise(error, this.#signal)
+        if (other === undefined) throw error
+        return other
+      },
+    )
+    const next = started.then((one) => one && this.#leg(one))
     next.catch(() => {})
     return { turn, result, next }
+  }
+}
+
+/** Returns the events of a turn that a repeated request found: its answer at once, and its end. */
+function storedEvents({ text, sessionId, turnId, status, reason, usage, pending }: Result): Event[] {
+  const end: Event = {
+    type: 'turn:end',
+    ...{ sessionId, turnId, turnIndex: 0, status, usage },
+    ...(reason !== undefined && { reason }),
+    ...(status === 'suspended' && { pending }),
+  }
+  return text === '' ? [end] : [{ type: 'text-delta', delta: text }, end]
+}
+
+async function* textOf(run: AsyncIterable<Event>): AsyncGenerator<string> {
+  let isShown = false
+  for await (const event of run) {
+    if ('path' in event) continue
+    if (event.type === 'text-delta') {
+      isShown = true
+      yield event.delta
+    } else if (event.type === 'step:start') isShown = false
+    else if (event.type === 'model:reset' && isShown)
+      throw new AlliumError('stream.reset', "A new attempt takes back text that was streamed. Read the run's events.")
   }
 }
