@@ -48,6 +48,14 @@ describe('tools.handoff', () => {
     ])
   })
 
+  it('counts the usage of all turns', async () => {
+    const refunds = part('refunds', { says: ['Refunded.', 'Bye.'] })
+    const triage = part('triage', { says: [to('refunds')], to: () => [refunds.agent] })
+    const chat = agentGroup([triage.agent, refunds.agent]).session()
+    const calls = async (input: string) => (await chat.run(input)).usage.calls
+    expect([await calls('Money back'), await calls('Thanks')]).toEqual([2, 1])
+  })
+
   it('hands back like it hands off', async () => {
     const triage: ReturnType<typeof part> = part('triage', {
       says: [to('refunds'), 'What else?'],
@@ -58,7 +66,7 @@ describe('tools.handoff', () => {
     expect([(await chat.run('Hi')).text, chat.agent]).toEqual(['What else?', 'triage'])
   })
 
-  it('streams the events of each turn, and of the handoff between them', async () => {
+  it('streams the events of both turns as those of one run, with the handoff between them', async () => {
     const refunds = part('refunds', { says: ['Refunded.'] })
     const triage = part('triage', { says: [to('refunds', 'Order 7')], to: () => [refunds.agent] })
     const seen: unknown[] = []
@@ -69,7 +77,6 @@ describe('tools.handoff', () => {
     }
     expect(seen).toEqual([
       ['triage', 'refunds', 'Order 7'],
-      ['stopped', 'handoff'],
       'Refunded.',
       ['completed', undefined],
     ])

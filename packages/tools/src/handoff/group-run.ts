@@ -1,5 +1,6 @@
 import type { AgentRun, LayerEvent, RunResult, StreamEvent } from '@allium/core'
 import { AlliumError } from '@allium/core'
+import { usageOf } from '@allium/core/internal'
 
 export type Turn = AgentRun<unknown>
 type Result = RunResult<unknown>
@@ -23,6 +24,8 @@ interface Turns {
 }
 
 interface Leg extends StartedTurn {
+  /** The turns before it. */
+  readonly earlier: readonly Pick<Result, 'usage'>[]
   readonly result: Promise<Result>
   readonly next: Promise<Leg | undefined>
 }
@@ -80,19 +83,25 @@ export class GroupRun implements PromiseLike<Result>, AsyncIterable<Event> {
     return this.then().finally(onSettled)
   }
 
-  /** Yields the events of each turn, from `turn:start` to `turn:end`. */
+  /** Yields the events of all turns as those of one: with one `turn:start` and one `turn:end`. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Event, undefined> {
     for (let leg: Leg | undefined = await this.#first; leg !== undefined; leg = await leg.next)
       try {
-        yield* this.#turns.isRead(leg.turn) ? storedEvents(await leg.result) : leg.turn
+        yield* this.#eventsOf(leg)
       } catch (error) {
-        const isRetried = await leg.next.then(
-          () => true,
-          () => false,
-        )
-        if (!isRetried) throw error
+        if (!(await goesOn(leg))) throw error
       }
     return undefined
+  }
+
+  async *#eventsOf(leg: Leg): AsyncGenerator<Event, void> {
+    const events = this.#turns.isRead(leg.turn) ? storedEvents(await leg.result) : leg.turn
+    for await (const event of events) {
+      const isOwn = !('path' in event)
+      if (isOwn && event.type === 'turn:start' && leg.earlier.length > 0) continue
+      if (!isOwn || event.type !== 'turn:end') yield event
+      else if (!(await goesOn(leg))) yield { ...event, usage: usageOf([...leg.earlier, event]) }
+    }
   }
 
   get textStream(): AsyncIterable<string> {
@@ -102,10 +111,10 @@ export class GroupRun implements PromiseLike<Result>, AsyncIterable<Event> {
   async #last(): Promise<Result> {
     let leg = await this.#first
     for (let next = await leg.next; next !== undefined; next = await leg.next) leg = next
-    return leg.result
+    return withUsage(await leg.result, leg.earlier)
   }
 
-  #leg({ turn }: StartedTurn): Leg {
+  #leg({ turn }: StartedTurn, earlier: Leg['earlier'] = []): Leg {
     this.#turn = turn
     // Awaiting a run lets it flow without a reader.
     if (this.#isAwaited) turn.then().catch(() => {})
@@ -118,10 +127,26 @@ export class GroupRun implements PromiseLike<Result>, AsyncIterable<Event> {
         return other
       },
     )
-    const next = started.then((one) => one && this.#leg(one))
+    const until = result.then(({ usage }) => [...earlier, { usage }]).catch(() => earlier)
+    const next = started.then(async (one) => one && this.#leg(one, await until))
     next.catch(() => {})
-    return { turn, result, next }
+    return { turn, earlier, result, next }
   }
+}
+
+/** Returns whether another turn follows. */
+function goesOn({ next }: Leg): Promise<boolean> {
+  return next.then(
+    (leg) => leg !== undefined,
+    () => false,
+  )
+}
+
+/** Returns the result with the usage of all turns. */
+function withUsage(result: Result, earlier: Leg['earlier']): Result {
+  if (earlier.length === 0) return result
+  const usage = { value: usageOf([...earlier, result]), enumerable: true, writable: true, configurable: true }
+  return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(result), usage }) as Result
 }
 
 /** Returns the events of a turn that a repeated request found: its answer at once, and its end. */
