@@ -1,6 +1,8 @@
 import { Agent, type AgentOptions } from '@allium/core'
+import { durable } from '@allium/durable'
 import { persist } from '@allium/memory'
 import { memoryStore, type SessionStore } from '@allium/store'
+import { sqlite } from '@allium/store-sqlite'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { handoff } from '@allium/tools'
 import { agentGroup } from '@allium/tools/group'
@@ -8,7 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../src/client.ts'
 import { type ServerOptions, server } from '../src/index.ts'
 import { serve } from '../src/node.ts'
-import { allOf, ask, asStream, principal, silent, textIn } from './kit.ts'
+import { allOf, ask, asStream, fileOf, principal, silent, textIn } from './kit.ts'
 
 const toRefunds: ScriptedStep = { toolCalls: [{ name: 'handoff', callId: 'h1', args: { to: 'refunds' } }] }
 const toTriage: ScriptedStep = { toolCalls: [{ name: 'handoff', callId: 'h2', args: { to: 'triage' } }] }
@@ -25,8 +27,8 @@ interface Scripts {
 function desk({ triage: first, refunds: second, options }: Scripts, sessions: SessionStore = memoryStore()) {
   const shared = { sessionGroup: 'desk', logger: silent }
   const models = { triage: scriptedModel(first), refunds: scriptedModel(second) }
-  const triage: Agent = new Agent({ name: 'triage', model: models.triage, ...shared })
-  const refunds: Agent = new Agent({ name: 'refunds', model: models.refunds, ...shared, ...options })
+  const triage: Agent = new Agent({ name: 'triage', version: '1', model: models.triage, ...shared })
+  const refunds: Agent = new Agent({ name: 'refunds', version: '1', model: models.refunds, ...shared, ...options })
   triage.use(handoff({ to: () => [{ agent: refunds, description: 'Refunds' }] })).use(persist({ store: sessions }))
   refunds.use(handoff({ to: () => [{ agent: triage, description: 'The rest' }] })).use(persist({ store: sessions }))
   return { group: agentGroup([triage, refunds]), sessions, models }
@@ -116,5 +118,37 @@ describe('a group of agents on a server', () => {
     let text = ''
     for await (const event of session.run('Money back')) if (event.type === 'text-delta') text += event.delta
     expect([text, (await session.run('Thanks')).text]).toEqual(['Refunded.', 'Bye.'])
+  })
+
+  test('follows durable runs, as one run for its readers', async () => {
+    const store = sqlite(fileOf())
+    const { group, models } = desk({ triage: [toRefunds], refunds: ['Refunded.', 'Bye.'] }, store.sessions)
+    const runs = durable(group, { store, lease: 1000, logger: silent })
+    onTestFinished(async () => {
+      await runs.drain({ timeout: 0 })
+      store.close()
+    })
+    const url = await listen({ group, sessions: store.sessions, models }, { durable: runs })
+    const events = await allOf(await run(url, 'Money back', asStream))
+    const ends = events.filter(({ event }) => event === 'turn:end').map(({ data }) => JSON.parse(data))
+    expect([textIn(events), ends.length, ends[0]?.status, ends[0]?.usage.calls]).toEqual([
+      'Refunded.',
+      1,
+      'completed',
+      2,
+    ])
+    expect(await (await run(url, 'Thanks')).json()).toMatchObject({ text: 'Bye.', status: 'completed' })
+  })
+
+  test('waits for all durable runs of an answer without a stream', async () => {
+    const store = sqlite(fileOf())
+    const { group, models } = desk({ triage: [toRefunds], refunds: ['Refunded.'] }, store.sessions)
+    const runs = durable(group, { store, lease: 1000, logger: silent })
+    onTestFinished(async () => {
+      await runs.drain({ timeout: 0 })
+      store.close()
+    })
+    const url = await listen({ group, sessions: store.sessions, models }, { durable: runs })
+    expect(await (await run(url, 'Money back')).json()).toMatchObject({ text: 'Refunded.', usage: { calls: 2 } })
   })
 })

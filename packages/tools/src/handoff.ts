@@ -4,7 +4,7 @@ import {
   layerOptions,
   type Message,
   option,
-  type ToolExecution,
+  type ToolResult,
   toolResult,
 } from '@allium/core'
 import { isResumed } from '@allium/core/context'
@@ -96,7 +96,7 @@ export function handoff(options: HandoffOptions) {
     state: { [handoffKey]: { default: null as Handoff | null } },
     async agent(ctx, next) {
       targets = checkTargets(ctx.agent, typeof to === 'function' ? to() : to)
-      if (targets.length > 0) ctx.registerTool(handoffTool(toolName, ctx.agent.name, { targets, max }))
+      if (targets.length > 0) ctx.registerTool(handoffTool(toolName, targets))
       await next()
     },
     async turn(ctx, next) {
@@ -115,6 +115,23 @@ export function handoff(options: HandoffOptions) {
       }
       await next()
     },
+    // Not in the tool itself, because a replay does not run it again.
+    async tool(ctx, next) {
+      const result = await next()
+      if (ctx.tool.name !== toolName || result.status !== 'ok' || result.isError === true) return result
+      const target = targets.find(({ agent }) => result.content === handedOffTo(agent.name))
+      if (target === undefined) return result
+      const { count = 0, waiting = false } = ctx.state[handoffKey] ?? {}
+      if (waiting) return failed(result, 'The conversation was already handed off in this answer.')
+      if (count >= max) return failed(result, `It was handed off ${count} times since the last input. Answer it.`)
+      const { sessionId, turnId } = ctx
+      const [from, taker, { reason }] = [ctx.agent.name, target.agent.name, ctx.args]
+      ctx.state[handoffKey] = { agent: taker, from, count: count + 1, waiting: true }
+      const noted = typeof reason === 'string' ? { reason } : {}
+      ctx.emit({ type: 'tools:handoff', sessionId, turnId, from, to: taker, ...noted })
+      ctx.stop(handoffReason)
+      return result
+    },
   })
 }
 
@@ -125,9 +142,7 @@ function isContinuation(input: readonly Message[]): boolean {
   return input.length === 1 && input[0]?.role === 'user' && input[0].content === continuation.content
 }
 
-type Rules = { targets: readonly HandoffTarget[]; max: number }
-
-function handoffTool(name: string, from: string, { targets, max }: Rules): AnyTool {
+function handoffTool(name: string, targets: readonly HandoffTarget[]): AnyTool {
   const names = targets.map(({ agent }) => agent.name)
   return {
     name,
@@ -144,34 +159,21 @@ function handoffTool(name: string, from: string, { targets, max }: Rules): AnyTo
       additionalProperties: false,
     },
     flow: {},
-    execute: (args, ctx) => handOff(args as { to?: unknown; reason?: unknown }, ctx, { from, names, max }),
+    execute({ to }: { to?: unknown }) {
+      const target = names.find((one) => one === to)
+      if (target !== undefined) return handedOffTo(target)
+      const content = `Cannot hand off to ${JSON.stringify(to)}. Agents: ${names.join(', ')}.`
+      return toolResult({ content, isError: true })
+    },
   }
 }
 
-function handOff(
-  { to, reason }: { to?: unknown; reason?: unknown },
-  ctx: ToolExecution,
-  { from, names, max }: { from: string; names: readonly string[]; max: number },
-) {
-  const target = names.find((name) => name === to)
-  if (target === undefined) return refused(`Cannot hand off to ${JSON.stringify(to)}. Agents: ${names.join(', ')}.`)
-  const state = ctx.state as Record<string, Handoff | null>
-  const { count = 0, waiting = false } = state[handoffKey] ?? {}
-  if (waiting) return refused('The conversation was already handed off in this answer.')
-  if (count >= max) return refused(`The conversation was handed off ${count} times since the last input. Answer it.`)
-  state[handoffKey] = { agent: target, from, count: count + 1, waiting: true }
-  const { sessionId, turnId } = ctx
-  ctx.emit({
-    type: 'tools:handoff',
-    ...{ sessionId, turnId, from, to: target },
-    ...(typeof reason === 'string' && { reason }),
-  })
-  ctx.stop(handoffReason)
-  return `Handed off to ${target}.`
+function handedOffTo(name: string): string {
+  return `Handed off to ${name}.`
 }
 
-function refused(content: string) {
-  return toolResult({ content, isError: true })
+function failed(result: ToolResult, content: string): ToolResult {
+  return { ...result, status: 'error', content, value: content, isError: true }
 }
 
 declare module '@allium/core' {

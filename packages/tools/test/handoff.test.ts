@@ -75,11 +75,7 @@ describe('tools.handoff', () => {
       if (event.type === 'tools:handoff') seen.push([event.from, event.to, event.reason])
       if (event.type === 'text-delta') seen.push(event.delta)
     }
-    expect(seen).toEqual([
-      ['triage', 'refunds', 'Order 7'],
-      'Refunded.',
-      ['completed', undefined],
-    ])
+    expect(seen).toEqual([['triage', 'refunds', 'Order 7'], 'Refunded.', ['completed', undefined]])
   })
 
   it('lets a model hand off only to the agents in "to"', async () => {

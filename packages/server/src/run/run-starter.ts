@@ -136,14 +136,14 @@ export class RunStarter {
     const { onDisconnect } = this.#options
     const display = this.displayFor(request.agent, key)
     const options = { ...this.#options, runs: durable, display, principal, key, idempotencyKey }
-    const run =
-      this.#active.find(key, started.turnId) ??
-      this.#active.track(
-        new RemoteRun(started.turnId, { ...options, onDisconnect: request.onDisconnect ?? onDisconnect }),
-      )
+    const remote = { ...options, onDisconnect: request.onDisconnect ?? onDisconnect }
+    const open = (turnId: string) => this.#active.find(key, turnId) ?? this.#active.track(new RemoteRun(turnId, remote))
+    const run = open(started.turnId)
     this.#markTokensUsed(run, decisions)
     run.readers.join()
-    return run
+    if (durable.following === undefined) return run
+    const { FollowedRun } = await import('./followed-run.ts')
+    return new FollowedRun(run, remote, open)
   }
 
   /** Marks the tokens of decisions as used. If that fails, a repeated token is reported as unknown. */

@@ -3,6 +3,7 @@ import {
   type Decision,
   type Input,
   isAlliumError,
+  type Middleware,
   type RegisteredPrincipal,
   type RunResult,
   type Session,
@@ -85,12 +86,16 @@ export class SessionOfAgents {
   }
 
   run(input: Input, options: Options = {}): GroupRun {
-    return this.#start({ input }, options, (session, signal) => session.run(input, { ...options, signal }))
+    return this.#start({ input }, options, (session, signal) =>
+      session.run(input, { ...options, signal, ...continuing(options) }),
+    )
   }
 
   /** Decides pending calls on the agent that suspended them. */
   resume(decisions: Readonly<Record<string, Decision>>, options: Options = {}): GroupRun {
-    return this.#start({ decisions }, options, (session, signal) => session.resume(decisions, { ...options, signal }))
+    return this.#start({ decisions }, options, (session, signal) =>
+      session.resume(decisions, { ...options, signal, ...continuing(options) }),
+    )
   }
 
   async close(): Promise<void> {
@@ -174,6 +179,24 @@ export class SessionOfAgents {
     const [call] = Object.values(suspension?.calls ?? {})
     return this.#agents.get(call?.agent ?? handoffIn(state)?.agent ?? '') ?? this.#agent
   }
+}
+
+/** The key of a function of a journal whose owner starts each turn itself, as durable runs do. */
+const continues = Symbol.for('allium:continues')
+
+/** Returns a layer that tells the owner of the journal to start the turn after a handoff, before this one is stored. */
+function continuing({ journal, use = [] }: Options): Pick<Options, 'use'> {
+  const start = (journal as { [continues]?: (input: Input) => Promise<void> } | undefined)?.[continues]
+  if (start === undefined) return {}
+  const layer: Middleware = {
+    name: 'handoff:continues',
+    async turn(ctx, next) {
+      await next()
+      const { agent, waiting } = handoffIn(ctx.state) ?? {}
+      if (waiting === true && agent !== ctx.agent.name) await start(continuation)
+    },
+  }
+  return { use: [...use, layer] }
 }
 
 function handoffIn(state: unknown): Handoff | null | undefined {
