@@ -65,6 +65,8 @@ export interface Durable {
    * this run ends.
    */
   following(run: string, options?: RunAccess): Promise<string | undefined>
+  /** Returns a run of a server, and those that go on after its handoffs, as one run. The server calls it. */
+  follow<R extends object>(run: R, open: (turnId: string) => R, principal: unknown): Promise<R>
   list(options: ListOptions): Promise<Page<Omit<DurableRun, 'task'>>>
   /**
    * Polls the store once and claims the runs that this process may execute. Returns their number. Also happens every quarter of a lease.
@@ -107,6 +109,12 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     migrate: (run, access) => migrateRun(worker, run, access),
     get: (run, access) => runInfo(worker, run, access),
     following: (run, access) => followingRun(worker, run, access),
+    async follow(run, open, principal) {
+      const { FollowedRun } = await import('./requests/followed-run.ts')
+      const following = (turnId: string) => followingRun(worker, turnId, { principal })
+      // A server calls it with its own runs.
+      return new FollowedRun(run as never, { following, open: open as never }) as never
+    },
     list: ({ limit = 50, ...filter }) => runs.list({ limit, ...filter, agents: host.names }),
     recover: () => worker.poll(),
     drain: ({ timeout } = {}) => worker.drain(timeout),

@@ -21,14 +21,19 @@ function world() {
   const store = sqlite(':memory:', { clock })
   const paid: string[] = []
   const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: () => void paid.push('paid') }
-  const process = (triageModel: Model, refundsModel: Model, own = clock) => {
+  const process = (triageModel: Model, refundsModel: Model, own = clock, sessions = store.sessions) => {
     const shared = { version: '1', sessionGroup: 'desk', clock: own, logger }
     const triage: Agent = new Agent({ name: 'triage', model: triageModel, ...shared })
     const refunds: Agent = new Agent({ name: 'refunds', model: refundsModel, tools: [pay as never], ...shared })
     triage.use(handoff({ to: () => [{ agent: refunds, description: 'Refunds' }] }))
     refunds.use(handoff({ to: () => [{ agent: triage, description: 'The rest' }] }))
-    for (const agent of [triage, refunds]) agent.use(persist({ store: store.sessions }))
-    const runs = durable(agentGroup([triage, refunds]), { store, lease: 1000, clock: own, logger })
+    for (const agent of [triage, refunds]) agent.use(persist({ store: sessions }))
+    const runs = durable(agentGroup([triage, refunds]), {
+      store: { ...store, sessions },
+      lease: 1000,
+      clock: own,
+      logger,
+    })
     if (own === clock) open.push(runs)
     return runs
   }
@@ -71,12 +76,9 @@ it('goes on in another process after the one that handed off was lost, with no e
 it('hands off once, where the process is lost before the turn that hands off has ended', async () => {
   const { clock, store, process } = world()
   const stuck = { ...store.sessions, append: () => new Promise<never>(() => {}) }
-  const sessions = store.sessions
-  store.sessions = stuck
-  const dead = process(scriptedModel([toRefunds]), scriptedModel([]), manualClock())
+  const dead = process(scriptedModel([toRefunds]), scriptedModel([]), manualClock(), stuck)
   const { run } = await dead.start({ principal, sessionId: 'a', input: 'Money back' })
   await expect.poll(() => dead.following(run, { principal })).toBeDefined()
-  store.sessions = sessions
   const refunds = scriptedModel(['Refunded.'])
   const runs = process(scriptedModel([]), refunds)
   await clock.advance(1500)
