@@ -61,11 +61,11 @@ export interface Durable {
   migrate(run: string, options: RunAccess & MigrateOptions): Promise<Migration>
   get(run: string, options?: RunAccess): Promise<RunInfo>
   /**
-   * Returns the run that goes on with the agent that this run handed its session off to; undefined if it handed nothing off. It exists before
+   * Returns the run that continues with the agent that this run handed its session off to; undefined if it handed nothing off. It exists before
    * this run ends.
    */
   following(run: string, options?: RunAccess): Promise<string | undefined>
-  /** Returns a run of a server, and those that go on after its handoffs, as one run. The server calls it. */
+  /** Returns a run of a server, and those that continue after its handoffs, as one run. The server calls it. */
   follow<R extends object>(run: R, open: (turnId: string) => R, principal: unknown): Promise<R>
   list(options: ListOptions): Promise<Page<Omit<DurableRun, 'task'>>>
   /**

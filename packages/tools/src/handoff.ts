@@ -31,7 +31,7 @@ export interface HandoffOptions {
   as?: string | undefined
 }
 
-/** The agent that a session goes on with. The value of the state key `tools:handoff`; null before the first handoff. */
+/** The agent that a session continues with. The value of the state key `tools:handoff`; null before the first handoff. */
 export interface Handoff {
   /** The name of the agent that takes the next turn. */
   agent: string
@@ -43,7 +43,7 @@ export interface Handoff {
   waiting: boolean
 }
 
-/** The session goes on with another agent. */
+/** The session continues with another agent. */
 export interface ToolsHandoff {
   type: 'tools:handoff'
   sessionId: string

@@ -36,7 +36,7 @@ interface Options {
   open(turnId: string): FollowableRun
 }
 
-/** A run, and those that go on after its handoffs, as one run for its readers. */
+/** A run, and those that continue after its handoffs, as one run for its readers. */
 export class FollowedRun implements FollowableRun {
   readonly key: unknown
   readonly sessionId: unknown

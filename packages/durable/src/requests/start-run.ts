@@ -62,7 +62,7 @@ export async function continueRun(worker: Worker, run: DurableRun, task: Task, i
   await addRun(worker, { key: run.key, queue, priority: run.priority, task: next })
 }
 
-/** Returns the run that goes on after a handoff of a run. */
+/** Returns the run that continues after a handoff of a run. */
 export async function followingRun(
   worker: Worker,
   run: string,
