@@ -11,6 +11,7 @@ export default defineConfig({
     'src/ai-sdk.ts',
     'src/config.ts',
     'src/context.ts',
+    'src/group.ts',
     'src/guard.ts',
     'src/hooks.ts',
     'src/memory.ts',

@@ -11,7 +11,7 @@ import { type AttachedEvent, type AttachOptions, attach } from './requests/attac
 import { migrateRun, type RetryOptions, retryRun, type StopOptions, stopRun } from './requests/change-run.ts'
 import type { RunAccess, StartedRun } from './requests/owned-run.ts'
 import { type RunInfo, runInfo } from './requests/run-info.ts'
-import { denyOverdue, startRun } from './requests/start-run.ts'
+import { continueRun, denyOverdue, followingRun, startRun } from './requests/start-run.ts'
 import { Worker } from './worker/worker.ts'
 
 interface ListOptions {
@@ -60,6 +60,13 @@ export interface Durable {
    */
   migrate(run: string, options: RunAccess & MigrateOptions): Promise<Migration>
   get(run: string, options?: RunAccess): Promise<RunInfo>
+  /**
+   * Returns the run that continues with the agent that this run handed its session off to; undefined if it handed nothing off. It exists before
+   * this run ends.
+   */
+  following(run: string, options?: RunAccess): Promise<string | undefined>
+  /** Returns a run of a server, and those that continue after its handoffs, as one run. The server calls it. */
+  follow<R extends object>(run: R, open: (turnId: string) => R, principal: unknown): Promise<R>
   list(options: ListOptions): Promise<Page<Omit<DurableRun, 'task'>>>
   /**
    * Polls the store once and claims the runs that this process may execute. Returns their number. Also happens every quarter of a lease.
@@ -87,7 +94,7 @@ export interface Durable {
  */
 export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   checkDurableOptions(options)
-  const host = hostFor(agent, options)
+  const host = hostFor(agent, options, (...of) => continueRun(worker, ...of))
   const { runs, sessions, events } = host
   checkLayers(agent, runs.sealed)
   const worker: Worker = new Worker(host, { denyOverdue: (calls) => denyOverdue(worker, calls) })
@@ -101,6 +108,13 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     retry: (run, access) => retryRun(worker, run, access),
     migrate: (run, access) => migrateRun(worker, run, access),
     get: (run, access) => runInfo(worker, run, access),
+    following: (run, access) => followingRun(worker, run, access),
+    async follow(run, open, principal) {
+      const { FollowedRun } = await import('./requests/followed-run.ts')
+      const following = (turnId: string) => followingRun(worker, turnId, { principal })
+      // A server calls it with its own runs.
+      return new FollowedRun(run as never, { following, open: open as never }) as never
+    },
     list: ({ limit = 50, ...filter }) => runs.list({ limit, ...filter, agents: host.names }),
     recover: () => worker.poll(),
     drain: ({ timeout } = {}) => worker.drain(timeout),
@@ -109,7 +123,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   return made
 }
 
-function hostFor(agent: DurableAgent, options: DurableOptions): Host {
+function hostFor(agent: DurableAgent, options: DurableOptions, onHandoff: Host['continueRun']): Host {
   const { runs, sessions, schedules } = options.store
   const { events = options.store.events, clock = systemClock, logger = console, accepts = [], onEvent } = options
   const { worker = `${process.env.HOSTNAME ?? 'process'}:${process.pid}`, resolvePrincipal } = options
@@ -129,6 +143,7 @@ function hostFor(agent: DurableAgent, options: DurableOptions): Host {
     marksEnds: events === options.store.events,
     found: { turn: false },
     pollHooks: new Set(),
+    continueRun: onHandoff,
     report: (event) => {
       try {
         onEvent?.(event)
@@ -151,8 +166,9 @@ function codeOf(agent: DurableAgent, accepts: readonly string[]): AgentCode {
   let shape: ReturnType<typeof storedShapeOf> | undefined
   return {
     ...{ agent, names, version, versions, agents },
-    // At the first run, when all layers are there.
-    shape: () => {
+    // At the first run, when all layers are there. The tools of some are there only after init().
+    shape: async () => {
+      await agent.init()
       shape ??= storedShapeOf(agent)
       return shape
     },

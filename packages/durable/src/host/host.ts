@@ -1,7 +1,8 @@
-import type { Clock, Logger } from '@allium/core'
-import type { EventLog, RunningAgent, RunStore, ScheduleStore, SessionStore } from '@allium/store'
+import type { Clock, Input, Logger } from '@allium/core'
+import type { DurableRun, EventLog, RunningAgent, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import type { StoredShape } from '@allium/store/code-shape'
 import type { DurableAgent, DurableOptions, Limits } from '../options.ts'
+import type { Task } from '../run/task.ts'
 import type { DurableEvent } from './durable-event.ts'
 import { agentOptionsError } from './option-errors.ts'
 import type { Queues } from './queues.ts'
@@ -22,6 +23,8 @@ export interface Host extends AgentCode, Stores, Limits {
   readonly found: { turn: boolean }
   /** Called at each poll, before runs are claimed. One returns whether it has more to do. */
   readonly pollHooks: Set<() => Promise<boolean>>
+  /** Starts the turn after a handoff, once the run that handed off has ended. */
+  continueRun(run: DurableRun, task: Task, input: Input): Promise<void>
   /** Reports an event to the option `onEvent`. Never throws. */
   report(event: DurableEvent): void
 }

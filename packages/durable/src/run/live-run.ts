@@ -1,4 +1,4 @@
-import { type AgentRun, isAlliumError, isBlockError, messageOf } from '@allium/core'
+import { type AgentRun, type Input, isAlliumError, isBlockError, messageOf } from '@allium/core'
 import type { ClaimedRun, DurableRun, RunSignal } from '@allium/store'
 import { type Entry, entryOf } from '@allium/store/event-log'
 import type { RunCheck } from '@allium/store/journal'
@@ -13,11 +13,16 @@ import { isEnd, type RunReporter } from './run-reporter.ts'
 import { startTurn } from './start-turn.ts'
 import { storedTask, type Task } from './task.ts'
 
+/** The key of a journal's function that starts the turn after a handoff. A group of agents calls it before the turn is stored. */
+const continues = Symbol.for('allium:continues')
+
 /** One run that this process executes under its lease. */
 export class LiveRun implements RunStateEvents {
   readonly state: RunState
   /** Resolves when the run is over in this process: ended, given up or lost. */
   readonly done: Promise<void>
+  /** Whether another run waits for its end. */
+  isFollowed = false
   readonly #host: Host
   readonly #began: number | undefined
   readonly #task: Task
@@ -76,6 +81,12 @@ export class LiveRun implements RunStateEvents {
     const check = checkOf(steps, this.#host, shapes)
     this.#check = check
     const journal = new RunJournal(this.#host, this.state, { steps, check, began: this.#began })
+    const { continueRun } = this.#host
+    const goOn = async (input: Input) => {
+      await continueRun(run, this.#task, input)
+      this.isFollowed = true
+    }
+    Object.assign(journal, { [continues]: goOn })
     // The log of a new run is empty: the worker has just opened it.
     const entries = this.#began !== undefined ? [] : await this.#reporter.readKnown()
     // A run that is retried has an end in its log.

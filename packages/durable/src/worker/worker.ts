@@ -94,7 +94,8 @@ export class Worker {
     this.#pollAfterWindow(run.queue)
     void live.state.progress.then(() => this.#clear(live))
     void live.done.finally(() => {
-      const mayFollow = this.#places.backlog > 0 || this.#free === 0 || this.host.queues.isLimited(run.queue)
+      const mayFollow =
+        live.isFollowed || this.#places.backlog > 0 || this.#free === 0 || this.host.queues.isLimited(run.queue)
       this.#places.remove(live)
       this.#clear(live)
       if (mayFollow) this.pollSoon('waiting')

@@ -10,6 +10,8 @@ export interface DurableRuns {
   attach(turnId: string, options: { principal: unknown; after: number; signal: AbortSignal }): EventReader
   stop(turnId: string, options: { principal: unknown; reason: string }): Promise<boolean>
   get(turnId: string, options: { principal: unknown }): Promise<DurableInfo>
+  /** Returns a run, and those that continue after its handoffs, as one run. @param open returns a run of the session */
+  follow?<R extends object>(run: R, open: (turnId: string) => R, principal: unknown): Promise<R>
   drain(options: { timeout: number }): Promise<void>
 }
 

@@ -123,27 +123,16 @@ export class RunStarter {
     const { principal, input, decisions, approver, clientTools, output, idempotencyKey, onRetryAfterOutput } = request
     const payload = decisions === undefined ? { input } : { decisions, approver }
     const { sessionId } = key
-    const settings = {
-      principal,
-      sessionId,
-      clientTools,
-      output,
-      idempotencyKey,
-      onRetryAfterOutput,
-      onBusy: 'reject',
-    } as const
-    const started = await durable.start({ ...payload, ...settings })
-    const { onDisconnect } = this.#options
+    const settings = { principal, sessionId, clientTools, output, idempotencyKey, onRetryAfterOutput }
+    const started = await durable.start({ ...payload, ...settings, onBusy: 'reject' })
+    const { onDisconnect = this.#options.onDisconnect } = request
     const display = this.displayFor(request.agent, key)
-    const options = { ...this.#options, runs: durable, display, principal, key, idempotencyKey }
-    const run =
-      this.#active.find(key, started.turnId) ??
-      this.#active.track(
-        new RemoteRun(started.turnId, { ...options, onDisconnect: request.onDisconnect ?? onDisconnect }),
-      )
+    const remote = { ...this.#options, runs: durable, display, principal, key, idempotencyKey, onDisconnect }
+    const open = (turnId: string) => this.#active.find(key, turnId) ?? this.#active.track(new RemoteRun(turnId, remote))
+    const run = open(started.turnId)
     this.#markTokensUsed(run, decisions)
     run.readers.join()
-    return run
+    return (await durable.follow?.(run, open, principal)) ?? run
   }
 
   /** Marks the tokens of decisions as used. If that fails, a repeated token is reported as unknown. */
