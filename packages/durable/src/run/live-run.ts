@@ -4,6 +4,7 @@ import { type Entry, entryOf } from '@allium/store/event-log'
 import type { RunCheck } from '@allium/store/journal'
 import { ofRun } from '../host/durable-event.ts'
 import type { Host } from '../host/host.ts'
+import { allowControl, type RunControl } from '../journal/run-control.ts'
 import { checkOf, RunJournal } from '../journal/run-journal.ts'
 import { RunState, type RunStateEvents } from '../journal/run-state.ts'
 import { ReplayFilter } from '../log/replay-filter.ts'
@@ -14,7 +15,8 @@ import { startTurn } from './start-turn.ts'
 import { storedTask, type Task } from './task.ts'
 
 /** One run that this process executes under its lease. */
-export class LiveRun implements RunStateEvents {
+export class LiveRun implements RunStateEvents, RunControl {
+  isIdle = () => false
   readonly state: RunState
   /** Resolves when the run is over in this process: ended, given up or lost. */
   readonly done: Promise<void>
@@ -53,6 +55,7 @@ export class LiveRun implements RunStateEvents {
   handOver(reason: string): void {
     this.state.handOver(reason)
     if (this.#agentRun === undefined) void this.state.release()
+    else if (this.isIdle()) this.state.check()
   }
 
   async #execute(previous: Promise<void> | undefined): Promise<void> {
@@ -84,6 +87,7 @@ export class LiveRun implements RunStateEvents {
     const replayFilter = new ReplayFilter(entries)
     if (drift.length > 0) for (const entry of replayFilter.filter(driftOf(run, drift))) this.#reporter.push(entry)
     const session = agent.session({ id: run.key.sessionId, principal: principal as never })
+    const endControl = allowControl(run.run, this)
     try {
       const { agentRun } = await startTurn(session, { run, task: this.#task, journal, version })
       this.#agentRun = agentRun
@@ -95,6 +99,7 @@ export class LiveRun implements RunStateEvents {
       unsubscribe()
       await this.#finish(error)
     } finally {
+      endControl()
       await session.close()
     }
   }
