@@ -6,6 +6,8 @@ export interface RunControl {
   onDiverged(error: AlliumError): Promise<void>
   /** Whether the run only waits, so that it can be handed over now. */
   isIdle: () => boolean
+  /** Called when it begins to only wait. */
+  onIdle(): void
 }
 
 const controls = new Map<string, RunControl>()

@@ -55,7 +55,10 @@ export class LiveRun implements RunStateEvents, RunControl {
   handOver(reason: string): void {
     this.state.handOver(reason)
     if (this.#agentRun === undefined) void this.state.release()
-    else if (this.isIdle()) this.state.check()
+    else this.onIdle()
+  }
+  onIdle(): void {
+    if (this.isIdle()) this.state.check()
   }
 
   async #execute(previous: Promise<void> | undefined): Promise<void> {

@@ -11,6 +11,7 @@ import {
 } from '@allium/core'
 import { rootTurnIdOf } from '@allium/core/context'
 import { controlOf } from '../journal/run-control.ts'
+import { Activity } from './activity.ts'
 import type { CommandKind } from './command.ts'
 import { type WorkflowContext, workflowContext } from './context.ts'
 import { stepFailed } from './errors.ts'
@@ -30,8 +31,7 @@ export interface WorkflowCode {
 /** One turn of the workflow in this process. */
 export interface Execution {
   readonly program: Program
-  /** How many of its commands sleep, and how many do something. */
-  readonly active: { sleeping: number; busy: number }
+  readonly activity: Activity
   readonly clock: Clock
   readonly rootId: string
 }
@@ -43,12 +43,12 @@ export function workflowLayer(code: WorkflowCode): TypedMiddleware<{}> {
     const { turnId, clock } = ctx
     const known = executions.get(turnId)
     if (known !== undefined) return known
-    const active = { sleeping: 0, busy: 0 }
-    const execution = { program: programOf(code, ctx), active, clock, rootId: rootTurnIdOf(ctx) }
+    const execution = {
+      program: programOf(code, ctx),
+      activity: new Activity(controlOf(turnId)),
+      ...{ clock, rootId: rootTurnIdOf(ctx) },
+    }
     executions.set(turnId, execution)
-    const control = controlOf(turnId)
-    // A process that stops hands the run over at once while it only waits.
-    if (control !== undefined) control.isIdle = () => active.sleeping > 0 && active.busy === 0
     return execution
   }
   return defineMiddleware({
@@ -81,7 +81,7 @@ export function workflowLayer(code: WorkflowCode): TypedMiddleware<{}> {
       // A run that resumes begins with its decided calls.
       if (execution.program.running(ctx.callId) === undefined) await advance(execution, ctx)
       const command = execution.program.running(ctx.callId)
-      return command === undefined ? next() : runCommand(command, execution.active, ctx, next)
+      return command === undefined ? next() : runCommand(command, execution.activity, ctx, next)
     },
   })
 }

@@ -1,6 +1,7 @@
 import { delay, type NextFor, type ToolContext, type ToolResult, type ToolResultInput } from '@allium/core'
 import { isRecord } from '@allium/core/internal'
 import { backoff, isNonRetryable, pause } from '@allium/shared/resilience'
+import type { Activity } from './activity.ts'
 import type { Command } from './command.ts'
 import { wakeTime } from './sleep.ts'
 import { textOfValue } from './values.ts'
@@ -8,21 +9,12 @@ import { textOfValue } from './values.ts'
 type Context = ToolContext<{}, unknown>
 type Next = NextFor<ToolResult>
 
-/** Runs the command of a call. @param active counts it while it runs */
-export async function runCommand(
-  command: Command,
-  active: { sleeping: number; busy: number },
-  ctx: Context,
-  next: Next,
-): Promise<ToolResultInput> {
-  const kind = command.kind === 'sleep' ? 'sleeping' : 'busy'
-  active[kind]++
-  try {
-    if (command.kind === 'approval') return await decide(command, ctx, next)
-    return command.kind === 'sleep' ? await sleep(ctx, next) : await retried(command, ctx, next)
-  } finally {
-    active[kind]--
-  }
+/** Runs the command of a call. @param activity knows of it while it runs */
+export function runCommand(command: Command, activity: Activity, ctx: Context, next: Next): Promise<ToolResultInput> {
+  if (command.kind === 'sleep') return sleep(activity, ctx, next)
+  return activity.whileBusy<ToolResultInput>(() =>
+    command.kind === 'approval' ? decide(command, ctx, next) : retried(command, ctx, next),
+  )
 }
 
 /** Each attempt is a step of the journal, so a run that is taken over does not begin to count again. */
@@ -52,10 +44,10 @@ async function decide({ suspend, name }: Command, ctx: Context, next: Next): Pro
   return { content: textOfValue(decision, `The decision on "${name}"`) }
 }
 
-async function sleep(ctx: Context, next: Next): Promise<ToolResult> {
+async function sleep(activity: Activity, ctx: Context, next: Next): Promise<ToolResult> {
   const { clock, signal } = ctx
   const until = await ctx.once('wake', () => wakeTime(ctx.args, clock.now()))
   const remaining = until - clock.now()
-  if (remaining > 0) await delay(remaining, clock, signal)
+  if (remaining > 0) await activity.whileSleeping(() => delay(remaining, clock, signal))
   return next()
 }

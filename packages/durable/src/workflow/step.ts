@@ -103,8 +103,9 @@ export async function limited<T>(
   const late = new Promise<never>((_, reject) => {
     cancel = clock.after(timeout, () => {
       const error = new AlliumError('tool.timeout', `${what} took longer than ${timeout} ms.`, { expose: true })
-      controller.abort(error)
+      // First, so that the reason is not what the function throws when it is aborted.
       reject(error)
+      controller.abort(error)
     })
   })
   try {

@@ -1,15 +1,19 @@
 import type { Clock } from '@allium/core'
 import { sqlite } from '@allium/store-sqlite'
-import { manualClock } from '@allium/testing'
+import { type ManualClock, manualClock } from '@allium/testing'
 import { afterEach } from 'vitest'
 import { type Durable, type DurableAgent, type DurableOptions, durable } from '../../src/index.ts'
 
 export const principal = { tenantId: 'acme', userId: 'ann' }
 export const logger = { debug() {}, info() {}, warn() {}, error() {} }
 
-const open: Durable[] = []
+const open: { runs: Durable; clock: ManualClock }[] = []
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.drain({ timeout: 0 })))
+  for (const { runs, clock } of open.splice(0)) {
+    const drained = runs.drain({ timeout: 1 })
+    await clock.advance(2)
+    await drained
+  }
 })
 
 /** Processes on one store. The clock of a dead one stands still, and nothing that it began ends. */
@@ -21,7 +25,7 @@ export function world() {
     { own = clock, ...options }: { own?: Clock } & Partial<DurableOptions> = {},
   ) => {
     const runs = durable(agent, { store, lease: 1000, clock: own, logger, ...options })
-    if (own === clock) open.push(runs)
+    if (own === clock) open.push({ runs, clock })
     return runs
   }
   return { clock, store, process }

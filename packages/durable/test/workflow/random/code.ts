@@ -49,7 +49,8 @@ class Code {
   async #part(part: Part): Promise<unknown> {
     const ctx = this.#ctx
     if (part.do === 'step') return this.#done.push(await this.#step(part))
-    if (part.do === 'agent') return this.#done.push((await ctx.agent(this.#helper(part), 'Look.', { name: part.name })).text)
+    if (part.do === 'agent')
+      return this.#done.push((await ctx.agent(this.#helper(part), 'Look.', { name: part.name })).text)
     if (part.do === 'approval') {
       const { approved } = await ctx.approval(part.name)
       this.#approved = approved

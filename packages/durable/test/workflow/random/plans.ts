@@ -59,8 +59,7 @@ export const changes: Readonly<Record<string, Change>> = {
   'another name': (plan, at) => plan.map((part, i) => (i === at && 'name' in part ? { ...part, name: 'new' } : part)),
   'fewer rounds': (plan) =>
     plan.map((part) => (part.do === 'loop' ? { ...part, times: Math.max(0, part.times - 1) } : part)),
-  'branches one after the other': (plan) =>
-    plan.flatMap((part) => (part.do === 'all' ? part.branches.flat() : [part])),
+  'branches one after the other': (plan) => plan.flatMap((part) => (part.do === 'all' ? part.branches.flat() : [part])),
   'the other way at each branch': (plan) =>
     plan.map((part) => (part.do === 'if' ? { ...part, yes: part.no, no: part.yes } : part)),
 }
