@@ -1,3 +1,4 @@
+import type { SqliteStore } from '@allium/store-sqlite'
 import { manualClock } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { type WorkflowContext, workflow } from '../../src/workflow.ts'
@@ -95,14 +96,20 @@ it.each([
   expect([code, reason]).toEqual(['options.invalid', expect.stringContaining(message)])
 })
 
+/** Resolves when the run has recorded when it wakes. */
+function sleeps({ runs }: SqliteStore, run: string, sessionId: string): Promise<void> {
+  const lease = { key: { tenant: 'acme', owner: 'ann', agent: 'nap', sessionId }, token: 0, version: 0 }
+  return until(async () => (await runs.steps(lease, run)).some(({ id }) => id.includes('wake')))
+}
+
 it('sleeps for the rest of its time after its process was lost', async () => {
   const { clock, store, process } = world()
   const dead = manualClock()
   const make = (own = clock) =>
     workflow({ name: 'nap', version: '1', store, clock: own, logger, run: (ctx) => ctx.sleep(5000) })
   const lost = process(make(dead), { own: dead, lease: 2000 })
-  const { run: id } = await lost.start({ principal, input: 'null' })
-  await until(() => dead.pending > 0)
+  const { run: id, sessionId } = await lost.start({ principal, input: 'null' })
+  await sleeps(store, id, sessionId)
   await clock.advance(2001)
   const runs = process(make())
   await runs.recover()
@@ -117,8 +124,7 @@ it('hands a run over that only sleeps when its process stops', async () => {
   const make = () => workflow({ name: 'nap', version: '1', store, clock, logger, run: (ctx) => ctx.sleep(5000) })
   const first = process(make())
   const { run: id, sessionId } = await first.start({ principal, input: 'null' })
-  const lease = { key: { tenant: 'acme', owner: 'ann', agent: 'nap', sessionId }, token: 0, version: 0 }
-  await until(async () => (await store.runs.steps(lease, id)).some((step) => step.id.includes('wake')))
+  await sleeps(store, id, sessionId)
   const drained = first.drain()
   await clock.advance(1001)
   await drained
