@@ -4,7 +4,7 @@ import { type Entry, entryOf } from '@allium/store/event-log'
 import type { RunCheck } from '@allium/store/journal'
 import { ofRun } from '../host/durable-event.ts'
 import type { Host } from '../host/host.ts'
-import { allowControl, type RunControl } from '../journal/run-control.ts'
+import { controls, type RunControl } from '../journal/run-control.ts'
 import { checkOf, RunJournal } from '../journal/run-journal.ts'
 import { RunState, type RunStateEvents } from '../journal/run-state.ts'
 import { ReplayFilter } from '../log/replay-filter.ts'
@@ -16,7 +16,7 @@ import { storedTask, type Task } from './task.ts'
 
 /** One run that this process executes under its lease. */
 export class LiveRun implements RunStateEvents, RunControl {
-  isIdle = () => false
+  isIdle: (() => boolean) | undefined
   readonly state: RunState
   /** Resolves when the run is over in this process: ended, given up or lost. */
   readonly done: Promise<void>
@@ -58,7 +58,7 @@ export class LiveRun implements RunStateEvents, RunControl {
     else this.onIdle()
   }
   onIdle(): void {
-    if (this.isIdle()) this.state.check()
+    if (this.isIdle?.() === true) this.state.check()
   }
 
   async #execute(previous: Promise<void> | undefined): Promise<void> {
@@ -90,7 +90,7 @@ export class LiveRun implements RunStateEvents, RunControl {
     const replayFilter = new ReplayFilter(entries)
     if (drift.length > 0) for (const entry of replayFilter.filter(driftOf(run, drift))) this.#reporter.push(entry)
     const session = agent.session({ id: run.key.sessionId, principal: principal as never })
-    const endControl = allowControl(run.run, this)
+    controls.set(run.run, this)
     try {
       const { agentRun } = await startTurn(session, { run, task: this.#task, journal, version })
       this.#agentRun = agentRun
@@ -102,7 +102,7 @@ export class LiveRun implements RunStateEvents, RunControl {
       unsubscribe()
       await this.#finish(error)
     } finally {
-      endControl()
+      controls.delete(run.run)
       await session.close()
     }
   }
@@ -154,7 +154,7 @@ export class LiveRun implements RunStateEvents, RunControl {
       return this.#giveUp(
         exposedError(
           'run.options',
-          `The agent "${run.agent}" keeps its sessions in another store than durable(). Use memory.persist({ store: store.sessions }).`,
+          `The agent "${run.agent}" stores its sessions elsewhere. Use memory.persist({ store: store.sessions }).`,
         ),
       )
     // Stopped before its turn began.
@@ -201,7 +201,7 @@ export class LiveRun implements RunStateEvents, RunControl {
     const { run } = this.state.claimed
     this.#agentRun?.abort(messageOf(error))
     if (!isAlliumError(error, 'store.fenced'))
-      this.#host.logger.warn(`The durable run "${run.run}" could not continue in this process: ${messageOf(error)}`, {
+      this.#host.logger.warn(`The durable run "${run.run}" stopped here: ${messageOf(error)}`, {
         error,
       })
     const isFull = isAlliumError(error, 'store.full')

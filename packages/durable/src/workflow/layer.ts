@@ -10,7 +10,7 @@ import {
   toolResult,
 } from '@allium/core'
 import { rootTurnIdOf } from '@allium/core/context'
-import { controlOf } from '../journal/run-control.ts'
+import { controls } from '../journal/run-control.ts'
 import { Activity } from './activity.ts'
 import type { CommandKind } from './command.ts'
 import { type WorkflowContext, workflowContext } from './context.ts'
@@ -45,7 +45,7 @@ export function workflowLayer(code: WorkflowCode): TypedMiddleware<{}> {
     if (known !== undefined) return known
     const execution = {
       program: programOf(code, ctx),
-      activity: new Activity(controlOf(turnId)),
+      activity: new Activity(controls.get(turnId)),
       ...{ clock, rootId: rootTurnIdOf(ctx) },
     }
     executions.set(turnId, execution)
@@ -94,7 +94,7 @@ async function advance(
   try {
     return await program.advance(recordedBatches(ctx.history))
   } catch (error) {
-    if (isAlliumError(error, 'journal.diverged')) await controlOf(ctx.turnId)?.onDiverged(error)
+    if (isAlliumError(error, 'journal.diverged')) await controls.get(ctx.turnId)?.onDiverged(error)
     throw error
   }
 }
