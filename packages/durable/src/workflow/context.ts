@@ -34,8 +34,8 @@ export interface WorkflowContext<I = unknown> extends WorkflowValues<I> {
    *
    * @throws AlliumError `run.failed` if the agent failed
    */
-  agent<O extends OutputOption | undefined = undefined>(
-    agent: Agent,
+  agent<S, O extends OutputOption | undefined = undefined>(
+    agent: Agent<S>,
     input: Input,
     options?: AgentStepOptions<O>,
   ): Promise<AgentStep<AnswerOf<O>>>
@@ -71,7 +71,7 @@ export function workflowContext<I>(
   return {
     ...values,
     step: (name, fn, options) => requested(() => stepRequest(name, fn, options)),
-    agent: (agent, input, options) => requested(() => agentRequest(agent, input, options)),
+    agent: (agent, input, options) => requested(() => agentRequest(agent as never, input, options)),
     approval: (name, options) => requested(() => approvalRequest(name, options)),
     sleep: (until) => requested(() => sleepRequest(until)),
     all: allOf,

@@ -60,7 +60,7 @@ it('is suspended by a tool of its agent that requires an approval', async () => 
   const book = { name: 'book', description: 'Books', jsonSchema: {}, requireApproval: true, execute: () => 'booked' }
   const model = scriptedModel([{ toolCalls: [{ name: 'book', callId: 'b1', args: {} }] }, 'It is booked.'])
   const clerk = new Agent({ name: 'clerk', model, tools: [book as never] })
-  const { runs, flow } = build(async (ctx) => (await ctx.agent(clerk as never, 'Book it.')).text)
+  const { runs, flow } = build(async (ctx) => (await ctx.agent(clerk, 'Book it.')).text)
   const { run, sessionId } = await runs.start({ principal, input: 'null' })
   const { pending } = await ended(runs, run)
   expect(pending?.map(({ callId, path }) => [callId, path])).toEqual([['clerk/b1', ['clerk']]])
