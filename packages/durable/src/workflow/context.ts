@@ -8,7 +8,7 @@ import { sleepRequest } from './sleep.ts'
 import { type StepContext, type StepOptions, stepRequest } from './step.ts'
 
 /** The values of a workflow run. */
-export interface WorkflowValues<I> {
+interface WorkflowValues<I> {
   /** The input, as the schema parsed it. */
   readonly input: I
   readonly principal: RegisteredPrincipal

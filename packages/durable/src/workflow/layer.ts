@@ -21,7 +21,7 @@ import { runCommand } from './run-command.ts'
 import { textOfValue } from './values.ts'
 
 /** The parts of a workflow that its layer needs. */
-export interface WorkflowCode {
+interface WorkflowCode {
   readonly name: string
   run(ctx: WorkflowContext<never>): unknown
   /** Parses the text of the input. @throws AlliumError `message.invalid` */
@@ -29,7 +29,7 @@ export interface WorkflowCode {
 }
 
 /** One turn of the workflow in this process. */
-export interface Execution {
+interface Execution {
   readonly program: Program
   readonly activity: Activity
   readonly clock: Clock

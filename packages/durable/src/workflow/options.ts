@@ -28,7 +28,7 @@ export interface WorkflowOptions<S extends StandardSchemaV1 | undefined, R> exte
   concurrency?: number | undefined
 }
 
-export type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown
+type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown
 
 const known: KeysOf<WorkflowOptions<undefined, unknown>> = {
   name: true,

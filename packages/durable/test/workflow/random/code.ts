@@ -11,7 +11,7 @@ export interface Effects {
   effect(key: string, id: string): unknown
 }
 
-export interface Build extends Effects {
+interface Build extends Effects {
   readonly plan: Plan
   readonly version: string
   readonly store: AgentStore

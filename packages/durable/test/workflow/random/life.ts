@@ -8,7 +8,7 @@ import { type Effects, workflowOf } from './code.ts'
 import { changed, type Kill, type Plan, type WorkflowCase } from './plans.ts'
 
 /** The end of a case, and what went wrong in it. */
-export interface Lived {
+interface Lived {
   readonly status: string
   readonly wrong: readonly string[]
   readonly kills: number

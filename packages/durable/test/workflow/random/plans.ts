@@ -36,17 +36,17 @@ const nested: fc.Arbitrary<Part> = fc.oneof(
   fc.record({ do: fc.constant('all' as const), branches: fc.array(leaves, { minLength: 2, maxLength: 3 }) }),
 )
 
-export const plans: fc.Arbitrary<Plan> = fc.array(fc.oneof({ arbitrary: leaf, weight: 2 }, nested), {
+const plans: fc.Arbitrary<Plan> = fc.array(fc.oneof({ arbitrary: leaf, weight: 2 }, nested), {
   minLength: 2,
   maxLength: 5,
 })
 
 /** Another build of a workflow. */
-export type Change = (plan: Plan, at: number) => Plan
+type Change = (plan: Plan, at: number) => Plan
 
 const added: Part = { do: 'step', name: 'new', fails: 0 }
 
-export const changes: Readonly<Record<string, Change>> = {
+const changes: Readonly<Record<string, Change>> = {
   none: (plan) => plan,
   'a step at the end': (plan) => [...plan, added],
   'a step in front of a part': (plan, at) => [...plan.slice(0, at), added, ...plan.slice(at)],
