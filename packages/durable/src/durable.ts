@@ -128,8 +128,7 @@ function hostFor(agent: DurableAgent, options: DurableOptions, onHandoff: Host['
   const { events = options.store.events, clock = systemClock, logger = console, accepts = [], onEvent } = options
   const { worker = `${process.env.HOSTNAME ?? 'process'}:${process.pid}`, resolvePrincipal } = options
   const limits = limitsOf(options)
-  if (events === undefined)
-    throw agentOptionsError('durable() needs an event log. Pass "events", or a store that has one.')
+  if (events === undefined) throw agentOptionsError('durable() needs an event log. Pass "events" or a store with one.')
   return {
     ...codeOf(agent, accepts),
     ...{ runs, sessions, schedules, events },

@@ -32,11 +32,9 @@ export async function migrate(
 ): Promise<Migration> {
   const { version } = host
   if (to !== version)
-    throw new AlliumError(
-      'run.version',
-      `A run moves to the version of the calling process. This one has the version "${version}", not "${to}".`,
-      { details: { version } },
-    )
+    throw new AlliumError('run.version', `This process has the version "${version}", not "${to}".`, {
+      details: { version },
+    })
   if (run.task === undefined || !['queued', 'running', 'failed'].includes(run.status))
     throw runOptionsError(`The run "${run.run}" has ended as ${run.status}, so it cannot be moved.`)
   const { reason, ...counts } = await rehearse(host, run)

@@ -4,6 +4,7 @@ import { type Entry, entryOf } from '@allium/store/event-log'
 import type { RunCheck } from '@allium/store/journal'
 import { ofRun } from '../host/durable-event.ts'
 import type { Host } from '../host/host.ts'
+import { controls, type RunControl } from '../journal/run-control.ts'
 import { checkOf, RunJournal } from '../journal/run-journal.ts'
 import { RunState, type RunStateEvents } from '../journal/run-state.ts'
 import { ReplayFilter } from '../log/replay-filter.ts'
@@ -17,7 +18,8 @@ import { storedTask, type Task } from './task.ts'
 const continues = Symbol.for('allium:continues')
 
 /** One run that this process executes under its lease. */
-export class LiveRun implements RunStateEvents {
+export class LiveRun implements RunStateEvents, RunControl {
+  isIdle: (() => boolean) | undefined
   readonly state: RunState
   /** Resolves when the run is over in this process: ended, given up or lost. */
   readonly done: Promise<void>
@@ -58,6 +60,10 @@ export class LiveRun implements RunStateEvents {
   handOver(reason: string): void {
     this.state.handOver(reason)
     if (this.#agentRun === undefined) void this.state.release()
+    else this.onIdle()
+  }
+  onIdle(): void {
+    if (this.isIdle?.() === true) this.state.check()
   }
 
   async #execute(previous: Promise<void> | undefined): Promise<void> {
@@ -95,6 +101,7 @@ export class LiveRun implements RunStateEvents {
     const replayFilter = new ReplayFilter(entries)
     if (drift.length > 0) for (const entry of replayFilter.filter(driftOf(run, drift))) this.#reporter.push(entry)
     const session = agent.session({ id: run.key.sessionId, principal: principal as never })
+    controls.set(run.run, this)
     try {
       const { agentRun } = await startTurn(session, { run, task: this.#task, journal, version })
       this.#agentRun = agentRun
@@ -106,6 +113,7 @@ export class LiveRun implements RunStateEvents {
       unsubscribe()
       await this.#finish(error)
     } finally {
+      controls.delete(run.run)
       await session.close()
     }
   }
@@ -157,7 +165,7 @@ export class LiveRun implements RunStateEvents {
       return this.#giveUp(
         exposedError(
           'run.options',
-          `The agent "${run.agent}" keeps its sessions in another store than durable(). Use memory.persist({ store: store.sessions }).`,
+          `The agent "${run.agent}" stores its sessions elsewhere. Use memory.persist({ store: store.sessions }).`,
         ),
       )
     // Stopped before its turn began.
@@ -204,7 +212,7 @@ export class LiveRun implements RunStateEvents {
     const { run } = this.state.claimed
     this.#agentRun?.abort(messageOf(error))
     if (!isAlliumError(error, 'store.fenced'))
-      this.#host.logger.warn(`The durable run "${run.run}" could not continue in this process: ${messageOf(error)}`, {
+      this.#host.logger.warn(`The durable run "${run.run}" stopped here: ${messageOf(error)}`, {
         error,
       })
     const isFull = isAlliumError(error, 'store.full')

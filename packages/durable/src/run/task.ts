@@ -41,10 +41,7 @@ export function taskOf(options: StartOptions): Task {
     })
     return fromJson(text, (index) => large[index as number]) as Task
   } catch (cause) {
-    throw runOptionsError(
-      `A durable run may continue in another process, so it takes only plain data. ${messageOf(cause)}`,
-      cause,
-    )
+    throw runOptionsError(`A durable run takes only plain data. ${messageOf(cause)}`, cause)
   }
 }
 

@@ -241,6 +241,6 @@ export class Worker {
   }
 
   #warn(error: unknown): void {
-    this.host.logger.warn(`The upkeep of durable runs failed: ${messageOf(error)} It will be retried.`, { error })
+    this.host.logger.warn(`The upkeep of durable runs failed and will be retried: ${messageOf(error)}`, { error })
   }
 }

@@ -1,0 +1,6 @@
+export type { AgentStep, AgentStepOptions } from './workflow/agent-step.ts'
+export type { ApprovalDecision, ApprovalStepOptions } from './workflow/approval.ts'
+export type { WorkflowContext } from './workflow/context.ts'
+export type { WorkflowOptions } from './workflow/options.ts'
+export type { StepContext, StepOptions, StepRetry } from './workflow/step.ts'
+export { type Workflow, workflow } from './workflow/workflow.ts'
