@@ -31,6 +31,7 @@ export { type MemoryLedgerOptions, memoryLedger } from './memory-ledger/memory-l
 export { type MemoryStoreOptions, memoryStore } from './memory-store/memory-store.ts'
 export { decodeOutcome, encodeOutcome, type StepOutcome } from './outcome.ts'
 export { eventText, isPlainJson } from './plain-json.ts'
+export type * from './passage-store.ts'
 export type * from './recording-store.ts'
 export type * from './rollout-store.ts'
 export type * from './run-operations.ts'
