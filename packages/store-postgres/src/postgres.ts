@@ -141,7 +141,9 @@ export function postgres(options: PostgresOptions): PostgresStore {
     }),
     keyValue: postgresKeyValue(db, sealer),
     vault: postgresVault(db, sealer),
-    ...lateParts(sealer.encrypts, async () => (await import('@allium/store-postgres/late')).lateParts(db, sealer)),
+    ...lateParts(sealer.encrypts, async () =>
+      (await import('@allium/store-postgres/late')).lateParts(db, sealer, blobs),
+    ),
     audit: auditStore(postgresAudit(db), sealer),
     usage: (query) => postgresUsage(db, query),
     ready: () => db.ready(),

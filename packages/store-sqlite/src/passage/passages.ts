@@ -1,7 +1,13 @@
 import type { PassageStore } from '@allium/store'
 import { checkPlaces, checkScope, checkScopeOwner, checkTerms, maxPostings } from '@allium/store/passages'
 import { retryRead } from '@allium/store-sql'
-import { newScopeKey, openScopeKey, passagesFromRows, postingFromRow } from '@allium/store-sql/passages'
+import {
+  newScopeKey,
+  openScopeKey,
+  passageCountFromRow,
+  passagesFromRows,
+  postingFromRow,
+} from '@allium/store-sql/passages'
 import type { Row } from '../database/database.ts'
 import type { StoreParts } from '../store-parts.ts'
 import { toToken } from './token.ts'
@@ -44,8 +50,7 @@ export function sqlitePassages({ db, sealer, writers, blobs }: StoreParts): Pass
     },
     async count(scope) {
       const { tenant, owner, agent } = checkScope(scope)
-      const row = db.get(countPassages, tenant, owner, agent)
-      return { passages: Number(row?.passages), meanWords: Number(row?.mean ?? 0) }
+      return passageCountFromRow(db.get(countPassages, tenant, owner, agent))
     },
   }
 }
@@ -66,4 +71,4 @@ const selectPassage = `
   join turns t on t.tenant = p.tenant and t.owner = p.owner and t.agent = p.agent and t.session = p.session and t.seq = p.seq
   where ${ofScope} and p.session = ?4 and p.position = ?5`
 
-const countPassages = `select count(*) as passages, avg(words) as mean from passages p where ${ofScope}`
+const countPassages = `select count(*) as passages, sum(words) as words from passages p where ${ofScope}`
