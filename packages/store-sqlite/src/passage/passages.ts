@@ -61,7 +61,7 @@ const addKey = 'insert or ignore into scopes values (?, ?, ?)'
 const ofScope = 'p.tenant = ?1 and p.owner = ?2 and p.agent = ?3'
 
 /** The terms are those of one owner. The condition on the owner protects against two equal digests. */
-const selectPostings = `
+export const selectPostings = `
   select p.session, p.position, p.idx, p.words, v.count
   from (select doc, count(*) as count from passage_postings where term = ?4 group by doc) v
   cross join passages p on p.n = v.doc where ${ofScope} order by p.n desc limit ${maxPostings}`
