@@ -7,6 +7,7 @@ import { postgresRecordings } from './recordings.ts'
 import { postgresRollouts } from './rollouts.ts'
 
 export { passageRows } from './passage/passage-rows.ts'
+export { postgresUsage } from './session/usage.ts'
 
 /** `postgres()` loads these parts with their first use. */
 export const lateParts = (db: Database, sealer: Sealer, blobs: Blobs): LateParts => ({
