@@ -10,6 +10,7 @@ export default defineConfig({
     'feedback/index',
     'journal',
     'late/index',
+    'passages/index',
     'recordings/index',
     'rollouts/index',
   ].map((name) => `src/${name}.ts`),

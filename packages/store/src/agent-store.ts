@@ -3,6 +3,7 @@ import type { EventLog } from './event-log.ts'
 import type { FeedbackStore } from './feedback-store.ts'
 import type { KeyValue } from './key-value.ts'
 import type { Ledger } from './ledger.ts'
+import type { PassageStore } from './passage-store.ts'
 import type { RecordingStore } from './recording-store.ts'
 import type { RolloutStore } from './rollout-store.ts'
 import type { SessionStore } from './session-store.ts'
@@ -24,6 +25,8 @@ export interface AgentStore {
   readonly rollouts?: RolloutStore | undefined
   /** The feedback of people on runs. */
   readonly feedback?: FeedbackStore | undefined
+  /** Finds messages of conversations by their words. */
+  readonly passages?: PassageStore | undefined
   /** The target of an audit log: one chain for each tenant. */
   readonly audit?: { chainOf(tenant: string): object } | undefined
   /** Makes rate counters. */

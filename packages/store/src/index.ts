@@ -30,6 +30,7 @@ export { type MemoryEventLogOptions, memoryEventLog } from './memory-event-log/m
 export { type MemoryLedgerOptions, memoryLedger } from './memory-ledger/memory-ledger.ts'
 export { type MemoryStoreOptions, memoryStore } from './memory-store/memory-store.ts'
 export { decodeOutcome, encodeOutcome, type StepOutcome } from './outcome.ts'
+export type * from './passage-store.ts'
 export { eventText, isPlainJson } from './plain-json.ts'
 export type * from './recording-store.ts'
 export type * from './rollout-store.ts'

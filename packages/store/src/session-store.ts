@@ -1,5 +1,6 @@
 import type { Lease, Message, SessionKey, Snapshot, StoredRecord, StoredTurn } from '@allium/core'
 import type { StoredStatus } from '@allium/core/internal'
+import type { PassageTurn } from './passage-store.ts'
 
 /** A stored session. */
 export interface StoredSession {
@@ -120,14 +121,15 @@ export interface SessionStore {
   checkpoint(lease: Lease, version: number, turn: Checkpoint): Promise<void>
   /**
    * Appends a run that has ended, deletes its checkpoint and puts its records in the outbox. Appending the same run again changes
-   * nothing, even after the lease was lost.
+   * nothing, even after the lease was lost. In a store with passages it also deletes those of the session from the turn's `from` on, and
+   * adds those of the turn, which are not part of its identity.
    *
    * @param version number of appended turns that the caller knows of
    * @param options.release also releases the lease
    * @throws AlliumError `store.fenced` if the lease was lost; `store.conflict` if more or fewer turns were appended, if `from` is
    * beyond the end of the history, or if another run has the same id
    */
-  append(lease: Lease, version: number, turn: StoredTurn, options?: { release?: boolean }): Promise<void>
+  append(lease: Lease, version: number, turn: PassageTurn, options?: { release?: boolean }): Promise<void>
   /**
    * Returns a run of the session, including one in progress. With `version`, the run whose append made that version.
    *
