@@ -1,4 +1,4 @@
-import { Agent, type AnyMiddleware } from '@allium/core'
+import { Agent, type AnyMiddleware, type Middleware } from '@allium/core'
 import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
@@ -141,14 +141,14 @@ describe('the person of a block', () => {
 
   it('a run that began before the erasure cannot bring it back', async () => {
     const store = memoryStore()
-    const erases: AnyMiddleware = {
+    const erases: Middleware = {
       name: 'erases',
       async tool(_ctx, next) {
         await store.erase(annKey)
         return next()
       },
     }
-    const { agent } = scene([update({ name: 'Ann' }), 'Ok.'], {}, { store, layers: [erases] })
+    const { agent } = scene([update({ name: 'Ann' }), 'Ok.'], {}, { store, layers: [erases as AnyMiddleware] })
     await agent
       .session({ principal: ann })
       .run('I am Ann.')
