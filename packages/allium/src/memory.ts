@@ -1,1 +1,2 @@
 export * from '@allium/memory'
+export * from '@allium/memory/recall'
