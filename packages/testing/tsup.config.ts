@@ -7,6 +7,7 @@ export default defineConfig({
     'src/feedback.ts',
     'src/index.ts',
     'src/operations.ts',
+    'src/passages.ts',
     'src/recordings.ts',
     'src/rollouts.ts',
     'src/vitest.ts',

@@ -1,5 +1,5 @@
 import type { SessionKey, StoredRecord, StoredTurn, Usage } from '@allium/core'
-import type { Checkpoint, OutboxRecord, ReadFiles, StoredStatus } from '@allium/store'
+import type { Checkpoint, OutboxRecord, PassageTurn, ReadFiles, StoredStatus } from '@allium/store'
 import { checkTurn, continuedTurn } from '@allium/store'
 import { BlobExtractor, type BlobSources, type ExtractedText, nameBlobs, toRowText } from './blobs/blob-extractor.ts'
 import type { BlobOwner } from './blobs/blob-table.ts'
@@ -88,14 +88,26 @@ export async function checkpointToRows(key: SessionKey, checkpoint: Checkpoint, 
  */
 export async function turnToRows(
   key: SessionKey,
-  turn: StoredTurn,
+  turn: PassageTurn,
   sealer: Sealer,
   { isOpen = false }: { isOpen?: boolean } = {},
 ): Promise<TurnRows> {
   // Serialized before anything is awaited, because the caller may change it afterward.
   const extractor = new BlobExtractor(sealer.sourceCache)
-  const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } =
-    checkTurn(turn)
+  const {
+    messages,
+    rest,
+    records,
+    from,
+    turnId,
+    status,
+    startedAt,
+    endedAt,
+    usage,
+    idempotencyKey,
+    passages,
+    ...info
+  } = checkTurn(turn)
   const place: Sealed = { turnId, sealedAs: key.agent }
   const texts = {
     messages: fieldText(extractor, 'messages', messages),

@@ -33,6 +33,11 @@ CREATE TRIGGER hold_made after insert on holds begin
     and (ends_at is null or ends_at not between new.account_ends_at and new.account_ends_at + 1000);
 end;
 
+CREATE TRIGGER passage_deleted after delete on passages begin
+  delete from passage_terms where rowid = old.n;
+  update counters set value = value + 1 where name = 'passages';
+end;
+
 CREATE TRIGGER record_gone after delete on outbox begin
   delete from blob_holders where kind = 'record' and holder = old.id and tenant = old.tenant;
 end;
@@ -245,6 +250,25 @@ CREATE TABLE outbox_deliveries (
   primary key (consumer, seq)
 ) strict, without rowid;
 
+CREATE VIRTUAL TABLE passage_postings using fts5vocab('passage_terms', 'instance');
+
+CREATE VIRTUAL TABLE passage_terms using fts5(terms, content = '', contentless_delete = 1, tokenize = 'ascii');
+
+CREATE TABLE 'passage_terms_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE 'passage_terms_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'passage_terms_docsize'(id INTEGER PRIMARY KEY, sz BLOB, origin INTEGER);
+
+CREATE TABLE 'passage_terms_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE passages (
+  n integer primary key,
+  tenant text not null, owner text not null, agent text not null, session text not null,
+  position integer not null, idx integer not null, seq integer not null,
+  role text not null, author text not null, at integer not null, words integer not null, flow integer not null
+) strict;
+
 CREATE TABLE pending_calls (
   n integer primary key autoincrement,
   tenant text not null, owner text not null, agent text not null, session text not null,
@@ -352,6 +376,11 @@ CREATE TABLE schedules (
   revision integer not null default 1,
   token integer not null,
   primary key (tenant, owner, id)
+) strict, without rowid;
+
+CREATE TABLE scopes (
+  tenant text not null, owner text not null, key blob not null,
+  primary key (tenant, owner)
 ) strict, without rowid;
 
 CREATE TABLE secrets (name text primary key, key blob not null) strict, without rowid;
@@ -471,6 +500,8 @@ CREATE INDEX outbox_by_owner on outbox (tenant, owner);
 CREATE INDEX outbox_deliveries_by_seq on outbox_deliveries (seq);
 
 CREATE INDEX outbox_deliveries_open on outbox_deliveries (consumer, seq) where done = 0;
+
+CREATE INDEX passages_by_place on passages (tenant, owner, agent, session, position, idx, words);
 
 CREATE INDEX pending_calls_by_tenant on pending_calls (tenant, n);
 

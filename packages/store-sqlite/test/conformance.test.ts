@@ -15,6 +15,7 @@ import {
 } from '@allium/testing'
 import { feedbackStoreConformance } from '@allium/testing/feedback'
 import { runOperationsConformance } from '@allium/testing/operations'
+import { passageStoreConformance } from '@allium/testing/passages'
 import { recordingStoreConformance } from '@allium/testing/recordings'
 import { rolloutStoreConformance } from '@allium/testing/rollouts'
 import { afterAll, describe, it } from 'vitest'
@@ -75,6 +76,15 @@ for (const [seal, encrypt] of [
 
   runOperationsConformance({
     name: `sqlite().operations${seal}`,
+    makeStore: ({ clock }) => fresh(clock),
+    reopen: (store) => again(store),
+    close,
+    describe,
+    it,
+  })
+
+  passageStoreConformance({
+    name: `sqlite().passages${seal}`,
     makeStore: ({ clock }) => fresh(clock),
     reopen: (store) => again(store),
     close,

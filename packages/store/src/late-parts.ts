@@ -1,4 +1,5 @@
 import type { FeedbackStore } from './feedback-store.ts'
+import type { PassageStore } from './passage-store.ts'
 import type { RecordingStore } from './recording-store.ts'
 import type { RolloutStore } from './rollout-store.ts'
 
@@ -10,6 +11,8 @@ export interface LateParts {
   readonly feedback: FeedbackStore
   /** Counts of rollouts, for a canary with a verdict. */
   readonly rollouts: RolloutStore
+  /** Finds messages of conversations by their words. */
+  readonly passages: PassageStore
 }
 
 /**
@@ -28,6 +31,7 @@ export function lateParts(sealed: boolean, load: () => Promise<LateParts>): Late
     recordings: part('recordings', 'add get list sizes prune'),
     feedback: part('feedback', 'put get delete list ofRuns summary'),
     rollouts: part('rollouts', 'begin score look decide restart list'),
+    passages: part('passages', 'key postings read count'),
   }
 }
 

@@ -14,7 +14,7 @@ export interface NewPassage {
   readonly at: number
   /**
    * How often each term occurs, by blind term: 16 lower-case hexadecimal digits, as `blindTerms()` returns them. A store keeps the first
-   * 2,048 terms, and counts each up to 255.
+   * 2,048 terms, and counts each up to 15.
    */
   readonly terms: Readonly<Record<string, number>>
   /** The number of its words, for a ranker that considers the length. */
@@ -49,7 +49,7 @@ export interface Posting extends PassagePlace {
   /** Index of the message in the history. */
   readonly index: number
   readonly term: string
-  /** How often it occurs: 1 to 255. */
+  /** How often it occurs: 1 to 15. */
   readonly count: number
   /** The number of words of the passage. */
   readonly words: number

@@ -21,7 +21,12 @@ const addTotals = `
 export function deleteSession(db: Database, { tenant, owner, agent, sessionId }: SessionKey): boolean {
   const values: Value[] = [tenant, owner, agent, sessionId]
   // Other holders are deleted with their run, events or record. A run that was added after an erasure began stays.
-  for (const rows of ['turns where', 'pending_calls where', "blob_holders where kind in ('turn', 'open', 'write') and"])
+  for (const rows of [
+    'turns where',
+    'pending_calls where',
+    'passages where',
+    "blob_holders where kind in ('turn', 'open', 'write') and",
+  ])
     db.run(`delete from ${rows} ${sessionMatches}`, ...values)
   const row = db.get(
     'delete from sessions where tenant = ? and owner = ? and agent = ? and id = ? returning status',

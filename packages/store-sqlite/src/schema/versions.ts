@@ -4,6 +4,7 @@ import { events } from './events.ts'
 import { feedback } from './feedback.ts'
 import { ledger } from './ledger.ts'
 import { outbox } from './outbox.ts'
+import { passages } from './passages.ts'
 import { queues } from './queues.ts'
 import { recordings } from './recordings.ts'
 import { rollouts } from './rollouts.ts'
@@ -13,7 +14,7 @@ import { sessions } from './sessions.ts'
 import { values } from './values.ts'
 
 const sessionTables = sessions + outbox + ledger + values + erasures + events
-const base = sessionTables + runs + queues + schedules + blobs + recordings + rollouts + feedback
+const base = sessionTables + runs + queues + schedules + blobs + recordings + rollouts + feedback + passages
 
 /**
  * The SQL that makes each version of the schema out of the one before; the first one makes an empty file version 1. A change of the schema

@@ -42,7 +42,7 @@ export class AgentRenames {
     this.#db.run(`delete from event_runs where ${sessionMatches}`, ...oldKey)
     this.#db.run(`delete from sessions where ${leaseMatches}`, ...keyParams({ ...from, agent }))
     this.#db.run(`update sessions set agent = ? where ${leaseMatches}`, agent, ...oldKey)
-    for (const table of ['turns', 'pending_calls', 'vault', 'blob_holders', 'recordings', 'feedback'])
+    for (const table of ['turns', 'pending_calls', 'vault', 'blob_holders', 'recordings', 'feedback', 'passages'])
       this.#db.run(`update or replace ${table} set agent = ? where ${sessionMatches}`, agent, ...oldKey)
     const runCondition = sessionMatches.replace('agent', 'session_agent')
     this.#db.run(`update or replace runs set session_agent = ? where ${runCondition}`, agent, ...oldKey)

@@ -2,6 +2,7 @@ import type { Erasure } from '@allium/core'
 import { type Blobs, sessionKeyFromRow } from '@allium/store-sql'
 import type { Database, Value } from '../database/database.ts'
 import { deleteErasedSession } from '../lease/delete-session.ts'
+import { purgeDeletedTerms } from '../lease/deleted-terms.ts'
 import type { ErasureLog } from '../lease/erasure-log.ts'
 import { ofRun } from '../schema/events.ts'
 
@@ -66,6 +67,7 @@ export class Eraser {
     ])
       while ((await this.#db.writeInGroup(() => deleteBatch.call(this, step))) > 0);
     await this.#blobs.collect()
+    await purgeDeletedTerms(this.#db)
     this.#db.truncateWal()
     return stored
   }
@@ -77,6 +79,8 @@ export class Eraser {
     // Removes write holders. A durable run whose task is being written is rejected with `store.fenced`.
     const values = owner === undefined ? [tenant] : [tenant, owner]
     this.#db.run(`delete from blob_holders where ${condition} and kind = 'write'`, ...values)
+    // A run that begins now must not use a key that is deleted after it.
+    this.#db.run(`delete from scopes where ${condition}`, ...values)
     if (owner === undefined) this.#forgetTenant(tenant)
     const run = Number(this.#db.get('select coalesce(max(n), 0) as n from runs')?.n)
     return { condition, values, token, lastRun: run }

@@ -12,6 +12,7 @@ import {
 import type { Database, Value } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
 import { deleteSession } from '../lease/delete-session.ts'
+import { purgeDeletedTerms } from '../lease/deleted-terms.ts'
 import type { ErasureLog } from '../lease/erasure-log.ts'
 import type { Leases } from '../lease/leases.ts'
 import type { StoreParts } from '../store-parts.ts'
@@ -103,6 +104,7 @@ export class SessionLists {
       this.#deleteWithCascade(key)
     })
     await this.#blobs.collect()
+    await purgeDeletedTerms(this.#db)
   }
 
   /** Runs in steps, so that timers and other writes run between them. */
@@ -118,6 +120,7 @@ export class SessionLists {
         return candidates.length
       })
     await this.#blobs.collect()
+    await purgeDeletedTerms(this.#db)
     return stored
   }
 

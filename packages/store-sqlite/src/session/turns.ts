@@ -3,6 +3,7 @@ import {
   type Checkpoint,
   checkpointMissing,
   type FindBy,
+  type PassageTurn,
   type ReadFiles,
   turnConflict,
   turnIdTaken,
@@ -38,7 +39,7 @@ const writeSession = (set: string) => `
   returning run, exists (select 1 from blob_holders where ${ofSession} and kind = 'open') as holds_open`
 const beginCheckpoint = writeSession("open_turn = ?10, status = coalesce(status, 'running')")
 const beginAppend = `${writeSession('version = version + 1, length = ?12, status = ?13, open_turn = null, held_until = iif(?14, 0, held_until)')},
-  exists (select 1 from pending_calls where ${ofSession}) as has_pending,
+  exists (select 1 from pending_calls where ${ofSession}) as has_pending, exists (select 1 from passages where ${ofSession}) as has_passages,
   (select turn_id from turns where ${ofSession} and seq = ${openTurnSeq}) as open`
 
 /** The columns that every write of a run sets. The others are in an index that does not change, so that the index is not written. */
@@ -55,6 +56,10 @@ const addPart = `
   insert into turn_parts select coalesce(p.place + 1, t.n << 32), ?8, ?9 from turns t left join turn_parts p
   on p.place = (select place from turn_parts where place ${partsOf('t.n')} order by place desc limit 1)
   where ${ofSession} and seq = ${openTurnSeq} and turn_id = ?5 and sealed_as = ?3 and start = ?6 and coalesce(p.count, t.count) >= ?7`
+
+/** Deletes the passages of the messages that the run replaces. */
+const cutPassages = `delete from passages where ${ofSession} and position > coalesce((
+  select position from passages where ${ofSession} and idx < ?5 order by position desc limit 1), -1)`
 
 /** Writes and reads runs. */
 export class Turns {
@@ -95,13 +100,19 @@ export class Turns {
       throw checkpointMissing(key, turnId)
   }
 
-  async append(lease: Lease, version: number, turn: StoredTurn, release: boolean): Promise<void> {
-    const rows = await turnToRows(lease.key, turn, this.#sealer)
+  async append(lease: Lease, version: number, turn: PassageTurn, release: boolean): Promise<void> {
+    const [rows, addPassages] = await Promise.all([
+      turnToRows(lease.key, turn, this.#sealer),
+      turn.passages &&
+        import('@allium/store-sqlite/late').then((late) => late.addPassages(this.#db, lease.key, version, turn)),
+    ])
     await this.#write(lease, rows, (write) => {
       const values = [rows.turn.from + rows.turn.count, turn.status, release ? 1 : 0]
       const session = this.#find(beginAppend, lease, version, turn, values)
       if (session === undefined) return this.#repeat(lease, version, rows, { write, release })
       this.#storeEnd(lease, version, rows, session)
+      if (session.has_passages === 1) this.#db.run(cutPassages, ...keyParams(lease.key), turn.from)
+      addPassages?.()
       if (session.holds_open === 1) this.#blobTable.releaseOpen(lease.key)
       this.#blobTable.assignHolder(lease.key, 'turn', turn.turnId, write)
     })

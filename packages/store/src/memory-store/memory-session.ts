@@ -1,4 +1,5 @@
 import { type Message, type SessionKey, type StoredTurn, toJson } from '@allium/core'
+import type { MemoryPassage } from '../passages/memory-passages.ts'
 import type {
   FindBy,
   HistoryTurn,
@@ -14,6 +15,8 @@ import { ownCopy, withoutFiles } from './copy.ts'
 export class MemorySession {
   readonly turns: StoredTurn[] = []
   open: StoredTurn | undefined
+  /** By their position. */
+  passages: readonly MemoryPassage[] = []
   /** Wall-clock time. */
   updatedAt = 0
   /** Token and expiry of the last lease. `until` is 0 once the lease is released. */

@@ -1,6 +1,7 @@
 import type { Clock, Lease, SessionKey, StoredTurn } from '@allium/core'
 import { checkpointMissing, fenced, heldByOtherAgent, turnConflict, turnIdTaken } from '../conflicts.ts'
 import { continuedTurn } from '../continued-turn.ts'
+import type { MemoryPassage } from '../passages/memory-passages.ts'
 import type { Acquired, Checkpoint, Page, SessionStore, SessionSummary, StoredPendingCall } from '../session-store.ts'
 import { checkOwner, checkStoreName } from '../store-name.ts'
 import { checkTurn } from '../stored-turn.ts'
@@ -65,19 +66,21 @@ export class MemorySessions {
     session.updatedAt = this.#clock.now()
   }
 
-  append(lease: Lease, version: number, turn: StoredTurn): void {
+  /** @param passages those that the turn adds to its session */
+  append(lease: Lease, version: number, turn: StoredTurn, passages: readonly MemoryPassage[]): void {
     const copy = ownCopy(checkTurn(turn))
     const stored = this.#get(lease.key)?.turns.find(({ turnId }) => turnId === turn.turnId)
     if (stored !== undefined && sameTurn(stored, copy)) return
     const session = this.#writable(lease, version, copy)
     session.turns.push(copy)
+    session.passages = [...session.passages.filter(({ index }) => index < copy.from), ...passages]
     session.open = undefined
     session.updatedAt = this.#clock.now()
     this.#outbox.add(lease.key, copy)
   }
 
   list({ cursor, limit, ...scope }: ListQuery): Page<SessionSummary> {
-    const summaries = this.#in(checkOwner(scope)).flatMap((session) => session.summary() ?? [])
+    const summaries = this.in(checkOwner(scope)).flatMap((session) => session.summary() ?? [])
     return pageOf(summaries, (one) => [-one.updatedAt, nameOf(one.key)], { cursor, limit })
   }
 
@@ -116,7 +119,7 @@ export class MemorySessions {
   }
 
   erase(scope: ListScope): MemorySession[] {
-    return this.#forget(this.#in(scope))
+    return this.#forget(this.in(scope))
   }
 
   expire(olderThan: number): MemorySession[] {
@@ -124,19 +127,19 @@ export class MemorySessions {
     return this.#forget([...this.#sessions.values()].filter((one) => one.updatedAt < before && !this.#isNeeded(one)))
   }
 
-  #get(key: SessionKey): MemorySession | undefined {
-    return this.#sessions.get(nameOf(key))
-  }
-
-  #in({ tenant, owner, agents }: ListScope): MemorySession[] {
+  in({ tenant, owner, agents }: ListScope): MemorySession[] {
     return [...this.#sessions.values()].filter(
       ({ key }) =>
         key.tenant === tenant && (owner ?? key.owner) === key.owner && (agents ?? [key.agent]).includes(key.agent),
     )
   }
 
+  #get(key: SessionKey): MemorySession | undefined {
+    return this.#sessions.get(nameOf(key))
+  }
+
   #pendingCalls(scope: ListScope): PendingCall[] {
-    return this.#in(checkOwner(scope)).flatMap((session) => session.pendingCalls().map((call) => ({ session, call })))
+    return this.in(checkOwner(scope)).flatMap((session) => session.pendingCalls().map((call) => ({ session, call })))
   }
 
   #isHeld({ until }: MemorySession): boolean {

@@ -4,6 +4,7 @@ import type { MemoryParts } from '@allium/store/late'
 import { type LateParts, lateParts } from '../late-parts.ts'
 import type { SessionStore } from '../session-store.ts'
 import { checkOwner } from '../store-name.ts'
+import { ownCopy } from './copy.ts'
 import { MemoryOutbox, type OutboxOptions } from './memory-outbox.ts'
 import type { MemorySession } from './memory-session.ts'
 import { MemorySessions } from './memory-sessions.ts'
@@ -29,7 +30,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const outbox = new MemoryOutbox(clock, records)
   const sessions = new MemorySessions(clock, outbox)
   let loading: Promise<MemoryParts> | undefined
-  const parts = () => (loading ??= import('@allium/store/late').then((late) => new late.MemoryParts(clock)))
+  const parts = () => (loading ??= import('@allium/store/late').then((late) => new late.MemoryParts(clock, sessions)))
   return {
     load: async (key, { version } = {}) => sessions.find(key)?.loaded(version),
     head: async (key, { turnId } = {}) => sessions.find(key)?.head(turnId),
@@ -40,7 +41,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     release: async (lease) => sessions.release(lease),
     checkpoint: async (lease, version, turn) => sessions.checkpoint(lease, version, turn),
     append: async (lease, version, turn, { release = false } = {}) => {
-      sessions.append(lease, version, turn)
+      const { passages, ...stored } = turn.passages === undefined ? turn : ownCopy(turn)
+      const added = passages && (await parts()).passages.toAdd({ ...stored, passages }, version)
+      sessions.append(lease, version, stored, added ?? [])
       if (release) sessions.release(lease)
     },
     list: async (query) => sessions.list(query),

@@ -1,3 +1,5 @@
 export { blindTerms } from './blind-terms.ts'
+export { checkPlaces, checkScope, checkScopeOwner, checkTerms, maxPostings } from './check-passage-query.ts'
+export { type CheckedPassage, checkPassages } from './check-passages.ts'
 export { passageText } from './passage-text.ts'
 export { withPassages } from './with-passages.ts'

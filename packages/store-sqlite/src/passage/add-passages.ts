@@ -1,0 +1,34 @@
+import type { SessionKey } from '@allium/core'
+import type { PassageTurn } from '@allium/store'
+import { checkPassages } from '@allium/store/passages'
+import { flowToNumber } from '@allium/store-sql/passages'
+import type { Database } from '../database/database.ts'
+import { keyParams } from '../lease/leases.ts'
+import { toToken } from './token.ts'
+
+/**
+ * Returns a function that adds the passages of a turn, inside the transaction that stores it.
+ *
+ * @param seq the number of turns before it
+ * @throws AlliumError `state.invalid`, `store.key`
+ */
+export function addPassages(db: Database, key: SessionKey, seq: number, turn: PassageTurn): () => void {
+  const rows = checkPassages(turn, seq).map(({ index, role, author, at, words, flow, terms }) => ({
+    values: [index, seq, role, author, at, words, flowToNumber(flow)],
+    // Each occurrence is a token.
+    tokens: terms.flatMap(([term, count]) => Array<string>(count).fill(toToken(term))).join(' '),
+  }))
+  return () => {
+    for (const { values, tokens } of rows) {
+      const row = db.get(addPassage, ...keyParams(key), ...values)
+      db.run('insert into passage_terms (rowid, terms) values (?, ?)', Number(row?.n), tokens)
+    }
+  }
+}
+
+const ofSession = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
+
+const addPassage = `
+  insert into passages values (null, ?1, ?2, ?3, ?4,
+    coalesce((select max(position) from passages where ${ofSession}), -1) + 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+  returning n`

@@ -1,0 +1,69 @@
+import type { PassageStore } from '@allium/store'
+import { checkPlaces, checkScope, checkScopeOwner, checkTerms, maxPostings } from '@allium/store/passages'
+import { retryRead } from '@allium/store-sql'
+import { newScopeKey, openScopeKey, passagesFromRows, postingFromRow } from '@allium/store-sql/passages'
+import type { Row } from '../database/database.ts'
+import type { StoreParts } from '../store-parts.ts'
+import { toToken } from './token.ts'
+
+/** Passages in a SQLite file. `sqlite()` loads this with the first use of its `passages`. */
+export function sqlitePassages({ db, sealer, writers, blobs }: StoreParts): PassageStore {
+  return {
+    sealed: sealer.encrypts,
+    async key(of, by) {
+      const owner = checkScopeOwner(of)
+      const stored = () => db.get(selectKey, owner.tenant, owner.owner)
+      let row = stored()
+      if (by !== undefined) {
+        const sealed = row === undefined ? await newScopeKey(sealer, owner) : undefined
+        row = await db.writeInGroup(() => {
+          writers.token(owner, by)
+          if (sealed !== undefined) db.run(addKey, owner.tenant, owner.owner, sealed)
+          return stored()
+        })
+      }
+      return row && openScopeKey(sealer, owner, row)
+    },
+    async postings(scope, terms) {
+      const { tenant, owner, agent } = checkScope(scope)
+      const checked = checkTerms(terms)
+      const found = db.read(() => checked.map((term) => db.all(selectPostings, tenant, owner, agent, toToken(term))))
+      return found.flatMap((rows, i) => rows.map((row) => postingFromRow(checked[i] as string, row)))
+    },
+    async read(scope, places) {
+      const { tenant, owner, agent } = checkScope(scope)
+      const checked = checkPlaces(places)
+      return retryRead(async () => {
+        const rows = db.read(() =>
+          checked.flatMap(({ sessionId, position }): Row[] =>
+            db.all(selectPassage, tenant, owner, agent, sessionId, position),
+          ),
+        )
+        return passagesFromRows({ tenant, owner, agent }, rows, blobs)
+      })
+    },
+    async count(scope) {
+      const { tenant, owner, agent } = checkScope(scope)
+      const row = db.get(countPassages, tenant, owner, agent)
+      return { passages: Number(row?.passages), meanWords: Number(row?.mean ?? 0) }
+    },
+  }
+}
+
+const selectKey = 'select key from scopes where tenant = ? and owner = ?'
+const addKey = 'insert or ignore into scopes values (?, ?, ?)'
+
+const ofScope = 'p.tenant = ?1 and p.owner = ?2 and p.agent = ?3'
+
+/** The terms are those of one owner. The condition on the owner protects against two equal digests. */
+const selectPostings = `
+  select p.session, p.position, p.idx, p.words, v.count
+  from (select doc, count(*) as count from passage_postings where term = ?4 group by doc) v
+  cross join passages p on p.n = v.doc where ${ofScope} order by p.n desc limit ${maxPostings}`
+
+const selectPassage = `
+  select p.*, t.turn_id, t.start, t.messages, t.sealed_as from passages p
+  join turns t on t.tenant = p.tenant and t.owner = p.owner and t.agent = p.agent and t.session = p.session and t.seq = p.seq
+  where ${ofScope} and p.session = ?4 and p.position = ?5`
+
+const countPassages = `select count(*) as passages, avg(words) as mean from passages p where ${ofScope}`

@@ -1,0 +1,120 @@
+import { AlliumError, type Writer } from '@allium/core'
+import {
+  type EventScope,
+  MemoryErasures,
+  type Passage,
+  type PassageCount,
+  type PassagePlace,
+  type PassageScope,
+  type PassageStore,
+  type PassageTurn,
+  type Posting,
+} from '@allium/store'
+import type { MemorySession } from '../memory-store/memory-session.ts'
+import { checkPlaces, checkScope, checkScopeOwner, checkTerms, maxPostings } from './check-passage-query.ts'
+import { type CheckedPassage, checkPassages } from './check-passages.ts'
+import { passageText } from './passage-text.ts'
+
+/** A passage of a session in memory, at its position of the list. */
+export interface MemoryPassage extends Omit<CheckedPassage, 'terms'> {
+  readonly turnId: string
+  readonly terms: ReadonlyMap<string, number>
+  /** Grows with each passage of the store. */
+  readonly n: number
+}
+
+/** Finds the passages of the memory store. They are in the sessions, so they move and are deleted with those. */
+export class MemoryPassages implements PassageStore {
+  readonly sealed = false
+  readonly #sessions: SessionsOf
+  readonly #keys = new Map<string, Uint8Array>()
+  readonly #erasures = new MemoryErasures()
+  #lastN = 0
+
+  constructor(sessions: SessionsOf) {
+    this.#sessions = sessions
+  }
+
+  /** Returns the passages that a turn adds to its session. @throws AlliumError `state.invalid`, `store.key` */
+  toAdd(turn: PassageTurn, version: number): MemoryPassage[] {
+    const { turnId } = turn
+    return checkPassages(turn, version).map((one) => ({ ...one, turnId, terms: new Map(one.terms), n: ++this.#lastN }))
+  }
+
+  async key(of: Pick<PassageScope, 'tenant' | 'owner'>, by?: Writer): Promise<Uint8Array | undefined> {
+    const { tenant, owner } = checkScopeOwner(of)
+    const name = JSON.stringify([tenant, owner])
+    if (by !== undefined && this.#erasures.fences({ ...by, tenant, owner })) throw erasedMeanwhile(owner)
+    const key = this.#keys.get(name) ?? (by && crypto.getRandomValues(new Uint8Array(32)))
+    if (key !== undefined) this.#keys.set(name, key)
+    return key?.slice()
+  }
+
+  async postings(scope: PassageScope, terms: readonly string[]): Promise<Posting[]> {
+    const found = new Map(checkTerms(terms).map((term) => [term, [] as (Posting & { n: number })[]]))
+    for (const { key, passages } of this.#in(scope))
+      for (const [position, { n, index, words, terms: counts }] of passages.entries())
+        for (const [term, postings] of found) {
+          const count = counts.get(term)
+          if (count !== undefined) postings.push({ sessionId: key.sessionId, position, index, term, count, words, n })
+        }
+    return [...found.values()].flatMap((postings) =>
+      postings
+        .sort((a, b) => b.n - a.n)
+        .slice(0, maxPostings)
+        .map(({ n: _, ...posting }) => posting),
+    )
+  }
+
+  async read(scope: PassageScope, places: readonly PassagePlace[]): Promise<Passage[]> {
+    const sessions = new Map(this.#in(scope).map((session) => [session.key.sessionId, session]))
+    return checkPlaces(places).flatMap(({ sessionId, position }) => {
+      const session = sessions.get(sessionId)
+      const passage = session?.passages[position]
+      return session === undefined || passage === undefined ? [] : passageOf(session, passage, position)
+    })
+  }
+
+  async count(scope: PassageScope): Promise<PassageCount> {
+    const words = this.#in(scope).flatMap(({ passages }) => passages.map((one) => one.words))
+    const sum = words.reduce((a, b) => a + b, 0)
+    return { passages: words.length, meanWords: words.length === 0 ? 0 : sum / words.length }
+  }
+
+  /** Deletes the keys of an owner, or of all owners of a tenant. A session has none. */
+  erase(scope: EventScope, at: number): void {
+    if ('sessionId' in scope) return
+    const { tenant, owner } = scope
+    this.#erasures.add({ tenant, ...(owner !== undefined && { owner }) }, at)
+    for (const name of this.#keys.keys()) {
+      const [ofTenant, ofOwner] = JSON.parse(name) as [string, string]
+      if (ofTenant === tenant && (owner ?? ofOwner) === ofOwner) this.#keys.delete(name)
+    }
+  }
+
+  #in(scope: PassageScope): MemorySession[] {
+    const { agent, ...of } = checkScope(scope)
+    return this.#sessions.in({ ...of, agents: [agent] })
+  }
+}
+
+/** The sessions of the memory store. */
+interface SessionsOf {
+  in(scope: { tenant: string; owner?: string; agents?: readonly string[] }): MemorySession[]
+}
+
+function passageOf(session: MemorySession, passage: MemoryPassage, position: number): Passage[] {
+  const { terms: _, n: __, ...fields } = passage
+  const turn = session.turns.find(({ turnId }) => turnId === passage.turnId)
+  const message = turn?.messages[passage.index - turn.from]
+  if (message === undefined) return []
+  const { sessionId } = session.key
+  return [{ ...fields, sessionId, position, flow: { ...passage.flow }, text: passageText(message) }]
+}
+
+function erasedMeanwhile(owner: string): AlliumError {
+  return new AlliumError(
+    'store.fenced',
+    `The data of the owner "${owner}" was erased while the run was active. Nothing was stored. A new run is stored as usual.`,
+  )
+}
