@@ -19,11 +19,17 @@ export function rank(
 ): PassagePlace[] {
   const scores = new Map<string, Sums>()
   for (const ofTerm of groupBy(postings, ({ term }) => term).values()) {
-    const idf = Math.log(1 + Math.max(0, total - ofTerm.length + 0.5) / (ofTerm.length + 0.5))
-    for (const [sessionId, ofSession] of groupBy(ofTerm, (posting) => posting.sessionId)) {
+    const sessions = [...groupBy(ofTerm, ({ sessionId }) => sessionId)].map(([sessionId, ofSession]) =>
+      windowsOf(sessionId, ofSession),
+    )
+    // A word is as rare as the windows that have it.
+    const found = sessions.reduce((sum, { windows }) => sum + windows.size, 0)
+    const idf = Math.log(1 + Math.max(0, total - found + 0.5) / (found + 0.5))
+    for (const { sessionId, alone, windows } of sessions) {
       const sums = scores.get(sessionId) ?? new Map<number, number>()
       scores.set(sessionId, sums)
-      addTerm(sums, ofSession, idf)
+      for (const [position, count] of windows)
+        add(sums, position, idf * (saturated(count) + weights.alone * saturated(alone.get(position) ?? 0)))
     }
   }
   return [...scores]
@@ -32,8 +38,8 @@ export function rank(
     .map(({ place }) => place)
 }
 
-/** Adds what one term contributes to the messages of one session. */
-function addTerm(sums: Sums, postings: readonly Pick<Posting, 'position' | 'count'>[], idf: number): void {
+/** Counts one term in the windows around the messages of one session. */
+function windowsOf(sessionId: string, postings: readonly Pick<Posting, 'position' | 'count'>[]) {
   const alone: Sums = new Map(postings.map(({ position, count }) => [position, count]))
   const windows: Sums = new Map()
   for (const [position, count] of alone) {
@@ -41,8 +47,7 @@ function addTerm(sums: Sums, postings: readonly Pick<Posting, 'position' | 'coun
     for (const [i, weight] of weights.before.entries()) add(windows, position + i + 1, count * weight)
     for (const [i, weight] of weights.after.entries()) if (position > i) add(windows, position - i - 1, count * weight)
   }
-  for (const [position, count] of windows)
-    add(sums, position, idf * (saturated(count) + weights.alone * saturated(alone.get(position) ?? 0)))
+  return { sessionId, alone, windows }
 }
 
 function add(sums: Sums, position: number, value: number): void {

@@ -1,4 +1,12 @@
-import { AlliumError, type FlowLabels, type Message, ownerOf, type SessionView, type TurnView, tenantOf } from '@allium/core'
+import {
+  AlliumError,
+  type FlowLabels,
+  type Message,
+  ownerOf,
+  type SessionView,
+  type TurnView,
+  tenantOf,
+} from '@allium/core'
 import { type Passage, type PassageStore, sharedStore } from '@allium/store'
 import { passageText } from '@allium/store/passages'
 import { type Language, loadLanguage } from './language.ts'
