@@ -91,6 +91,10 @@ describe('memory.recall with guards', () => {
     const { toolCalls } = await today.session.run('Write to my sister')
     expect(toolCalls[0]?.result.content).toContain('[email]')
     expect(JSON.stringify(today.model.requests)).not.toMatch(/sister's mail is \[EMAIL_\d/)
-    expect(JSON.stringify(sent)).not.toContain('eve@evil.test')
+    expect(toolCalls[1]?.result).toMatchObject({
+      status: 'denied',
+      content: expect.stringContaining('of another conversation'),
+    })
+    expect(sent).toEqual([])
   })
 })

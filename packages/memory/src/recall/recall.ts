@@ -9,6 +9,7 @@ import {
 } from '@allium/core'
 import { aroundRun } from '@allium/core/context'
 import { heldLease } from '@allium/core/internal'
+import { placeholderIn } from './placeholder-args.ts'
 import { addBeforeInput, noteOf, questionOf } from './recall-note.ts'
 import { type RecallOptions, resolveRecallOptions } from './recall-options.ts'
 import { Recaller } from './recaller.ts'
@@ -67,6 +68,13 @@ export function recall(given: RecallOptions = {}): Middleware {
       requests.set(ctx.metadata, ctx.request.messages)
       if (every === 'turn') await recallOnce(ctx, turns.get(ctx.metadata))
       return next()
+    },
+    tool(ctx, next) {
+      const placeholder = placeholderIn(ctx.args, requests.get(ctx.metadata) ?? ctx.history)
+      if (placeholder === undefined) return next()
+      return ctx.deny(
+        `"${placeholder}" stands for a value of another conversation, which is not known here. Ask the user for it.`,
+      )
     },
   })
 

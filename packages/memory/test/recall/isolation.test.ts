@@ -1,6 +1,5 @@
-import { scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
-import { asks, found, scene } from './scene.ts'
+import { ada, asks, found, scene } from './scene.ts'
 
 const tenants = Array.from({ length: 10 }, (_, i) => `tenant${i}`)
 
@@ -69,9 +68,21 @@ describe('memory.recall between tenants', () => {
     expect(after.filter((text) => text !== '?')).toEqual(before.filter((text) => text !== '?'))
   })
 
-  it('marks text of a colleague in a session that a team shares as untrusted', async () => {
-    const { store } = scene()
-    expect(scriptedModel(['']).requests).toEqual([])
-    expect(store.passages.sealed).toBe(false)
+  it('marks the text of a colleague as untrusted in the conversations that a team shares', async () => {
+    const { agentOf } = scene({}, [], { owner: () => 'team' })
+    const ask = async (userId: string, id: string) => {
+      const { agent } = agentOf([asks('alpaca'), 'Pia.'])
+      const flows: unknown[] = []
+      agent.on('memory:recall', ({ flow }) => flows.push(flow))
+      const { toolCalls } = await agent.session({ id, principal: { tenantId: 'acme', userId } }).run('Who?')
+      return [flows[0], String(toolCalls[0]?.result.content).includes('"from":"another user"')]
+    }
+    await using session = agentOf([
+      { text: 'Working on it.', toolCalls: [{ name: 'none', args: {} }] },
+      ' ',
+    ]).agent.session({ id: 'y', principal: ada })
+    await session.run('My alpaca is called Pia.')
+    expect(await ask('ada', 'q1')).toEqual([{}, false])
+    expect(await ask('bob', 'q2')).toEqual([{ untrusted: true }, true])
   })
 })

@@ -1,4 +1,4 @@
-import { Agent, type AnyMiddleware } from '@allium/core'
+import { Agent, type AgentOptions, type AnyMiddleware } from '@allium/core'
 import { memoryStore } from '@allium/store'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { persist } from '../../src/index.ts'
@@ -9,12 +9,16 @@ export const ada = { tenantId: 'acme', userId: 'ada' }
 export const asks = (question: string): ScriptedStep => ({ toolCalls: [{ name: 'recall', args: { question } }] })
 
 /** An agent whose sessions one store keeps, for several conversations with one script. */
-export function scene(options: RecallOptions = {}, layers: readonly AnyMiddleware[] = []) {
+export function scene(
+  options: RecallOptions = {},
+  layers: readonly AnyMiddleware[] = [],
+  more: Partial<AgentOptions> = {},
+) {
   const clock = manualClock(Date.UTC(2026, 4, 4))
   const store = memoryStore({ clock })
   const agentOf = (steps: readonly ScriptedStep[]) => {
     const model = scriptedModel(steps)
-    const agent = new Agent({ name: 'helper', model, clock })
+    const agent = new Agent({ name: 'helper', model, clock, ...more })
     for (const layer of [persist({ store }), recall({ store: store.passages, ...options }), ...layers]) agent.use(layer)
     return { agent, model }
   }
