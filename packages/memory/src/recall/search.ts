@@ -4,7 +4,7 @@ import type { Language } from './language.ts'
 import { rank } from './rank.ts'
 import { questionTerms } from './terms.ts'
 
-export interface Search {
+interface Search {
   readonly store: PassageStore
   readonly scope: PassageScope
   readonly language: Language

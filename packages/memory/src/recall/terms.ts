@@ -4,7 +4,7 @@ import { withoutNumbers } from './placeholders.ts'
 import { wordsOf } from './words.ts'
 
 /** How often each term occurs. */
-export type TermCounts = Map<string, number>
+type TermCounts = Map<string, number>
 
 /** The text beyond this is not read, so that a message of megabytes does not hold up the process. */
 const longestText = 100_000

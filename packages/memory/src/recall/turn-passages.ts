@@ -4,7 +4,7 @@ import { blindTerms, passageText } from '@allium/store/passages'
 import type { Language } from './language.ts'
 import { messageTerms } from './terms.ts'
 
-export interface PassageOrigin {
+interface PassageOrigin {
   /** The user of the run. */
   readonly author: string
   /** How many messages the history had before the run. */
@@ -14,7 +14,7 @@ export interface PassageOrigin {
 }
 
 /** How the terms of a text are made. */
-export interface TermMaker {
+interface TermMaker {
   /** The key of the owner. */
   readonly key: Uint8Array
   readonly language: Language

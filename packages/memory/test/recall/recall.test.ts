@@ -50,6 +50,17 @@ describe('memory.recall', () => {
     expect(found((await chat('z', ['?'], [asks('congress'), '?'])).result)).not.toContain('Where is the congress?')
   })
 
+  it('finds a message once, however many forks have copied it', async () => {
+    const { chat, agentOf } = scene()
+    const session = agentOf(['Oslo.', 'In May.', 'In June.']).agent.session({ id: 'x', principal: ada })
+    await session.run('Where is the congress?')
+    for (const id of ['fork1', 'fork2']) await session.fork({ id }).run(`When, ${id}?`)
+    const texts = found((await chat('y', ['?'], [asks('congress'), 'Oslo.'])).result)
+    expect(texts.filter((text) => text === 'Where is the congress?')).toHaveLength(1)
+    const forked = found((await chat('z', ['?'], [asks('fork2'), 'June.'])).result)
+    expect(forked[0]).toBe('When, fork2?')
+  })
+
   it('refuses a principal without a tenant or a user at the first run', async () => {
     const { agentOf } = scene()
     for (const [principal, field] of [
