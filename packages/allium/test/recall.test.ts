@@ -12,7 +12,7 @@ function scene({ every, pii = false }: { every?: 'turn'; pii?: boolean } = {}) {
   const clock = manualClock(Date.UTC(2026, 4, 4))
   const store = memoryStore({ clock })
   const sent: unknown[] = []
-  const tool = (name: string, flow: ToolFlow<never>, execute: AnyTool['execute']): AnyTool => ({
+  const tool = (name: string, flow: ToolFlow<never>, execute: NonNullable<AnyTool['execute']>): AnyTool => ({
     name,
     description: name,
     jsonSchema: { type: 'object' },

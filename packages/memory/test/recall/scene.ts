@@ -18,9 +18,8 @@ export function scene(
   const store = memoryStore({ clock })
   const agentOf = (steps: readonly ScriptedStep[]) => {
     const model = scriptedModel(steps)
-    const agent = new Agent({ name: 'helper', model, clock, ...more })
-    for (const layer of [persist({ store }), recall({ store: store.passages, ...options }), ...layers]) agent.use(layer)
-    return { agent, model }
+    const all: AnyMiddleware[] = [persist({ store }), recall({ store: store.passages, ...options }), ...layers]
+    return { agent: new Agent({ name: 'helper', model, clock, ...more }).use(all), model }
   }
   /** Runs a conversation, and returns the last result and what the model got. */
   async function chat(id: string, inputs: readonly string[], steps: readonly ScriptedStep[], principal: object = ada) {
