@@ -30,6 +30,7 @@ const requiredMethods: Readonly<Record<string, string>> = {
   recordings: 'add get list',
   feedback: 'put get list',
   rollouts: 'begin score look',
+  passages: 'key postings read count',
   audit: 'chainOf',
 }
 

@@ -173,6 +173,26 @@ create table outbox_deliveries (
   constraint outbox_deliveries_seq_fkey FOREIGN KEY (seq) REFERENCES outbox(seq) ON DELETE CASCADE
 );
 
+create table passages (
+  n bigint not null generated always as identity,
+  tenant text not null,
+  owner text not null,
+  agent text not null,
+  session text not null,
+  position integer not null,
+  idx integer not null,
+  seq integer not null,
+  role text not null,
+  author text not null,
+  at double precision not null,
+  words integer not null,
+  flow smallint not null,
+  terms bigint[] not null,
+  counts smallint[] not null,
+  constraint passages_pkey PRIMARY KEY (n),
+  constraint passages_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+
 create table pending_calls (
   n bigint not null generated always as identity,
   tenant text not null,
@@ -326,6 +346,13 @@ create table schema_version (
   version integer not null
 );
 
+create table scopes (
+  tenant text not null,
+  owner text not null,
+  key bytea not null,
+  constraint scopes_pkey PRIMARY KEY (tenant, owner)
+);
+
 create table sessions (
   tenant text not null,
   owner text not null,
@@ -461,6 +488,10 @@ CREATE INDEX outbox_by_age ON outbox USING btree (since);
 CREATE INDEX outbox_by_owner ON outbox USING btree (hashtextextended(tenant, (0)::bigint), owner);
 
 CREATE INDEX outbox_deliveries_open ON outbox_deliveries USING btree (consumer, seq) WHERE (NOT done);
+
+CREATE INDEX passages_by_place ON passages USING btree (tenant, owner, agent, session, "position");
+
+CREATE INDEX passages_by_term ON passages USING gin (terms);
 
 CREATE INDEX pending_calls_by_session ON pending_calls USING btree (tenant, owner, session);
 
@@ -767,6 +798,8 @@ begin
     token_, now_ms(), now_ms() + 604800000
   ) on conflict (subject) do update set token = excluded.token, at = excluded.at, expires_at = excluded.expires_at;
   select coalesce(max(n), 0) into run_ from runs;
+  -- A run that begins now must not use a key that is deleted after it. A session has none of its own.
+  if _agent is null then delete from scopes where tenant = _tenant and (_owner is null or owner = _owner); end if;
   delete from blob_holders where kind = 'write' and tenant = _tenant and (_owner is null or owner = _owner)
     and (_agent is null or agent = _agent) and (_session is null or session = _session);
 end $function$;
@@ -1451,7 +1484,7 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION keep_turn(_tenant text, _owner text, _session_agent text, _session text, _token bigint, _version integer, _ended boolean, _release boolean, _turn_id text, _idempotency_key text, _status text, _started_at double precision, _ended_at double precision, _usage text, _start integer, _count integer, _digests text[], _messages bytea, _rest bytea, _info bytea, _records text[], _bodies bytea[], _calls text[], _call_turns text[], _call_names text[], _call_expiries double precision[], _call_tokens text[], _after integer, OUT outcome_ text, OUT version_ integer, OUT length_ integer)
+CREATE OR REPLACE FUNCTION keep_turn(_tenant text, _owner text, _session_agent text, _session text, _token bigint, _version integer, _ended boolean, _release boolean, _turn_id text, _idempotency_key text, _status text, _started_at double precision, _ended_at double precision, _usage text, _start integer, _count integer, _digests text[], _messages bytea, _rest bytea, _info bytea, _records text[], _bodies bytea[], _calls text[], _call_turns text[], _call_names text[], _call_expiries double precision[], _call_tokens text[], _after integer, _passages jsonb, OUT outcome_ text, OUT version_ integer, OUT length_ integer)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -1512,6 +1545,7 @@ begin
     version = _version + 1, length = _start + _count, status = _status, open_turn = null, updated_at = now_ms(),
     held_until = case when _release then 0 else held_until end
     where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;
+  perform replace_passages(_tenant, _owner, _session_agent, _session, _version, _start, _passages);
   delete from pending_calls
     where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id <> all (_calls);
   if cardinality(_calls) > 0 then
@@ -1817,6 +1851,28 @@ begin
   );
 end $function$;
 
+CREATE OR REPLACE FUNCTION replace_passages(_tenant text, _owner text, _session_agent text, _session text, _seq integer, _start integer, _passages jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _last integer;
+begin
+  select coalesce(max(position), -1) into _last from passages where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session;
+  if _last >= 0 then
+    _last := coalesce((
+      select position from passages where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and idx < _start order by position desc limit 1
+    ), -1);
+    delete from passages where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and position > _last;
+  end if;
+  if _passages is null then return; end if;
+  insert into passages (tenant, owner, agent, session, position, idx, seq, role, author, at, words, flow, terms, counts)
+    select _tenant, _owner, _session_agent, _session, _last + i, (p ->> 0)::integer, _seq, p ->> 1, p ->> 2,
+      (p ->> 3)::double precision, (p ->> 4)::integer, (p ->> 5)::smallint,
+      array(select t::bigint from jsonb_array_elements_text(p -> 6) t), array(select c::smallint from jsonb_array_elements_text(p -> 7) c)
+    from jsonb_array_elements(_passages) with ordinality as a (p, i) order by i;
+end $function$;
+
 CREATE OR REPLACE FUNCTION reserve(_id text, _account text, _amount numeric, _limit double precision, _ends_in double precision, _closed text[], _ttl double precision, _run text, _tenant text, _owner text, _lease bigint, _began double precision, OUT amount_ numeric)
  RETURNS numeric
  LANGUAGE plpgsql
@@ -1944,6 +2000,19 @@ begin
     on conflict (tenant, owner, agent, session, layer)
     do update set body = excluded.body, sealed_as = excluded.sealed_as, token = excluded.token;
   return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION scope_key(_tenant text, _owner text, _key bytea, _lease bigint, _began double precision, OUT token_ bigint, OUT key_ bytea)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+begin
+  token_ := writer_token(_tenant, _owner, null, null, _lease, _began);
+  if token_ is null then return; end if;
+  if _key is not null then
+    insert into scopes values (_tenant, _owner, _key) on conflict do nothing;
+  end if;
+  select key into key_ from scopes where tenant = _tenant and owner = _owner;
 end $function$;
 
 CREATE OR REPLACE FUNCTION score_rollout_turn(_tenant text, _owner text, _session text, _turn text, _rollout text, _score double precision)

@@ -34,7 +34,6 @@ import { postgresRuns } from './run/runs.ts'
 import { postgresSchedules } from './run/schedules.ts'
 import { Schema } from './schema/schema.ts'
 import { postgresSessions } from './session/sessions.ts'
-import { postgresUsage } from './session/usage.ts'
 import { postgresAudit } from './value/audit.ts'
 import { postgresKeyValue } from './value/key-value.ts'
 import { postgresVault } from './value/vault.ts'
@@ -128,6 +127,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
   const db = new Database((ownedPool ?? givenPool) as PostgresPool, schemaState)
   const sealer = new Sealer(encrypt)
   const blobs = new Blobs(postgresBlobs(db), sealer)
+  const late = () => import('@allium/store-postgres/late')
   let closing: Promise<void> | undefined
   return {
     sessions: postgresSessions(db, { sealer, blobs }, outboxOptions),
@@ -141,9 +141,11 @@ export function postgres(options: PostgresOptions): PostgresStore {
     }),
     keyValue: postgresKeyValue(db, sealer),
     vault: postgresVault(db, sealer),
-    ...lateParts(sealer.encrypts, async () => (await import('@allium/store-postgres/late')).lateParts(db, sealer)),
+    ...lateParts(sealer.encrypts, async () =>
+      (await import('@allium/store-postgres/late')).lateParts(db, sealer, blobs),
+    ),
     audit: auditStore(postgresAudit(db), sealer),
-    usage: (query) => postgresUsage(db, query),
+    usage: async (query) => (await late()).postgresUsage(db, query),
     ready: () => db.ready(),
     close: () => {
       db.close()

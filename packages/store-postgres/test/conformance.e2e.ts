@@ -11,6 +11,7 @@ import {
 } from '@allium/testing'
 import { feedbackStoreConformance } from '@allium/testing/feedback'
 import { runOperationsConformance } from '@allium/testing/operations'
+import { passageStoreConformance } from '@allium/testing/passages'
 import { recordingStoreConformance } from '@allium/testing/recordings'
 import { rolloutStoreConformance } from '@allium/testing/rollouts'
 import { afterAll, describe, it } from 'vitest'
@@ -69,6 +70,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
     })
     runOperationsConformance({
       name: `operations${name}`,
+      makeStore: () => stores.empty(more),
+      reopen: (store) => stores.again(store),
+      lease,
+      sleep: (ms) => sleep(ms),
+      ...shared,
+    })
+    passageStoreConformance({
+      name: `passages${name}`,
       makeStore: () => stores.empty(more),
       reopen: (store) => stores.again(store),
       lease,

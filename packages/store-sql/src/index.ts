@@ -7,7 +7,7 @@ export {
   type ChainRecord,
 } from './audit.ts'
 export { type BlobOwner, type BlobTable, type BlobWrite, blobWriteTtl } from './blobs/blob-table.ts'
-export { Blobs, retryRead } from './blobs/blobs.ts'
+export { Blobs, filesOfMessages, retryRead } from './blobs/blobs.ts'
 export type { Encryption, EncryptionContext } from './encryption.ts'
 export { type ErasureScope, erasedDuringRun, erasureSubjects, tombstoneTtl } from './erasures.ts'
 export type {

@@ -1,5 +1,5 @@
 import { AlliumError, type FlowLabels, type Message } from '@allium/core'
-import type { Passage, PassageScope, Posting } from '@allium/store'
+import type { Passage, PassageCount, PassageScope, Posting } from '@allium/store'
 import { passageText } from '@allium/store/passages'
 import {
   type Blobs,
@@ -40,6 +40,12 @@ export function postingFromRow(term: string, row: SqlRow): Posting {
   const { session, position, idx, count, words } = row
   const [place, index] = [{ sessionId: String(session), position: Number(position) }, Number(idx)]
   return { ...place, index, term, count: Number(count), words: Number(words) }
+}
+
+/** Parses the row with the number of passages and the sum of their words. */
+export function passageCountFromRow(row: SqlRow | undefined): PassageCount {
+  const [passages, words] = [Number(row?.passages ?? 0), Number(row?.words ?? 0)]
+  return { passages, meanWords: passages === 0 ? 0 : words / passages }
 }
 
 /**

@@ -7,6 +7,8 @@ import type { StoreParts } from './store-parts.ts'
 
 export { addPassages } from './passage/add-passages.ts'
 export { purgeTerms } from './passage/purge-terms.ts'
+export { AgentRenames } from './session/agent-renames.ts'
+export { sqliteUsage } from './session/usage.ts'
 
 /** `sqlite()` loads these parts with their first use. */
 export const lateParts = (parts: StoreParts): LateParts => ({

@@ -36,7 +36,6 @@ import { SqliteOperations } from './run/operations.ts'
 import { sqliteRuns } from './run/runs.ts'
 import { sqliteSchedules } from './run/schedules.ts'
 import { sqliteSessions } from './session/sessions.ts'
-import { sqliteUsage } from './session/usage.ts'
 import type { StoreParts } from './store-parts.ts'
 import { sqliteAudit } from './value/audit.ts'
 import { sqliteKeyValue } from './value/key-value.ts'
@@ -123,6 +122,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   const writers = new Writers(db, leases, erasures)
   const blobTable = new SqliteBlobs(db, clock, leases, erasures)
   const blobs = new Blobs(blobTable, sealer)
+  const late = () => import('@allium/store-sqlite/late')
   const parts: StoreParts = { db, clock, leases, writers, sealer, erasures, blobs, blobTable }
   return {
     sessions: sqliteSessions(parts, outboxOptions),
@@ -133,9 +133,9 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),
     vault: sqliteVault(parts),
-    ...lateParts(sealer.encrypts, async () => (await import('@allium/store-sqlite/late')).lateParts(parts)),
+    ...lateParts(sealer.encrypts, async () => (await late()).lateParts(parts)),
     audit: auditStore(sqliteAudit(db, clock), sealer),
-    usage: async (query) => sqliteUsage(db, erasures, query),
+    usage: async (query) => (await late()).sqliteUsage(db, erasures, query),
     close: () => db.close(),
   }
 }

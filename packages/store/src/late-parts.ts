@@ -21,18 +21,21 @@ export interface LateParts {
  * @param sealed whether the store encrypts
  */
 export function lateParts(sealed: boolean, load: () => Promise<LateParts>): LateParts {
-  const part = (name: keyof LateParts, methods: string) => {
-    const store: Record<string, unknown> = { sealed }
-    for (const method of methods.split(' '))
-      store[method] = async (...args: unknown[]) => ((await load())[name] as unknown as Methods)[method]?.(...args)
-    return store as never
+  const parts: Record<string, Record<string, unknown>> = {}
+  for (const [name, ...names] of methods) {
+    const part: Record<string, unknown> = (parts[name] = { sealed })
+    for (const method of names)
+      part[method] = async (...args: unknown[]) => ((await load()) as unknown as Loaded)[name]?.[method]?.(...args)
   }
-  return {
-    recordings: part('recordings', 'add get list sizes prune'),
-    feedback: part('feedback', 'put get delete list ofRuns summary'),
-    rollouts: part('rollouts', 'begin score look decide restart list'),
-    passages: part('passages', 'key postings read count'),
-  }
+  return parts as never
 }
 
-type Methods = Readonly<Record<string, (...args: unknown[]) => unknown>>
+/** The name of each part, and its methods. */
+const methods = [
+  'recordings add get list sizes prune',
+  'feedback put get delete list ofRuns summary',
+  'rollouts begin score look decide restart list',
+  'passages key postings read count',
+].map((line) => line.split(' ') as [string, ...string[]])
+
+type Loaded = Readonly<Record<string, Readonly<Record<string, (...args: unknown[]) => unknown>>>>

@@ -72,6 +72,8 @@ begin
     token_, {s}.now_ms(), {s}.now_ms() + ${tombstoneTtl}
   ) on conflict (subject) do update set token = excluded.token, at = excluded.at, expires_at = excluded.expires_at;
   select coalesce(max(n), 0) into run_ from {s}.runs;
+  -- A run that begins now must not use a key that is deleted after it. A session has none of its own.
+  if _agent is null then delete from {s}.scopes where tenant = _tenant and (_owner is null or owner = _owner); end if;
   delete from {s}.blob_holders where kind = 'write' and tenant = _tenant and (_owner is null or owner = _owner)
     and (_agent is null or agent = _agent) and (_session is null or session = _session);
 end $$;

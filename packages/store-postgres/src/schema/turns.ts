@@ -10,7 +10,7 @@ create function {s}.keep_turn(
   _usage text, _start integer, _count integer, _digests text[], _messages bytea, _rest bytea, _info bytea,
   _records text[], _bodies bytea[],
   _calls text[], _call_turns text[], _call_names text[], _call_expiries double precision[], _call_tokens text[],
-  _after integer,
+  _after integer, _passages jsonb,
   out outcome_ text, out version_ integer, out length_ integer
 ) language plpgsql as $$
 declare
@@ -70,6 +70,7 @@ begin
     version = _version + 1, length = _start + _count, status = _status, open_turn = null, updated_at = {s}.now_ms(),
     held_until = case when _release then 0 else held_until end
     where ${sessionMatches};
+  perform {s}.replace_passages(_tenant, _owner, _session_agent, _session, _version, _start, _passages);
   delete from {s}.pending_calls
     where ${ofSession} and call_id <> all (_calls);
   if cardinality(_calls) > 0 then

@@ -11,6 +11,7 @@ import { ledger } from './ledger.ts'
 import { ledgerTables } from './ledger-tables.ts'
 import { moves } from './moves.ts'
 import { outbox } from './outbox.ts'
+import { passages } from './passages.ts'
 import { queueClaims } from './queue-claims.ts'
 import { queues } from './queues.ts'
 import { recordings } from './recordings.ts'
@@ -37,6 +38,7 @@ const parts = [
   recordings,
   feedback,
   erasures,
+  passages,
   rollouts,
   leases,
   turns,

@@ -4,6 +4,7 @@ import {
   checkpointMissing,
   type FindBy,
   fenced,
+  type PassageTurn,
   type ReadFiles,
   turnConflict,
   turnIdTaken,
@@ -40,9 +41,12 @@ export class Turns {
   async store(input: TurnInput): Promise<void> {
     const { lease, turn, ended } = input
     const toRows = ended ? turnToRows : checkpointToRows
-    const rows = await toRows(lease.key, turn, this.#sealer)
+    const [rows, passages] = await Promise.all([
+      toRows(lease.key, turn, this.#sealer),
+      turn.passages && import('@allium/store-postgres/late').then((late) => late.passageRows(turn, input.version)),
+    ])
     checkRows(rows)
-    await this.#blobs.write(lease, rows.blobSources, (write) => this.#commit({ ...input, rows, write }))
+    await this.#blobs.write(lease, rows.blobSources, (write) => this.#commit({ ...input, rows, write, passages }))
   }
 
   async find(key: SessionKey, by: FindBy, files?: ReadFiles): Promise<StoredTurn | undefined> {
@@ -76,10 +80,10 @@ export class Turns {
     const { s } = this.#db
     const isEnded = "$7 and k.outcome_ = 'stored'"
     // A durable run ends with its turn.
-    const endRun = `case when ${isEnded} then ${s}.end_run($1, $2, $3, $4, $9, $11, $29) end`
-    const keepBlobs = `case when k.outcome_ = 'stored' then ${s}.keep_blobs($1, $2, $3, $4, $30, $9, $31, $32) end`
-    const holdRecords = `, case when ${isEnded} then ${s}.hold_records($1, $2, $3, $4, $33, $34) end`
-    return `select k.*, ${endRun}, ${keepBlobs}${hasHolders ? holdRecords : ''} from ${s}.keep_turn(${paramList(28)}) k`
+    const endRun = `case when ${isEnded} then ${s}.end_run($1, $2, $3, $4, $9, $11, $30) end`
+    const keepBlobs = `case when k.outcome_ = 'stored' then ${s}.keep_blobs($1, $2, $3, $4, $31, $9, $32, $33) end`
+    const holdRecords = `, case when ${isEnded} then ${s}.hold_records($1, $2, $3, $4, $34, $35) end`
+    return `select k.*, ${endRun}, ${keepBlobs}${hasHolders ? holdRecords : ''} from ${s}.keep_turn(${paramList(29)}) k`
   }
 }
 
@@ -98,7 +102,7 @@ function lookupColumn(by: FindBy): [column: string, value: unknown] {
 interface TurnInput {
   readonly lease: Lease
   readonly version: number
-  readonly turn: Checkpoint
+  readonly turn: Checkpoint & PassageTurn
   /** Whether the run has ended; otherwise it is still open. */
   readonly ended: boolean
   readonly release: boolean
@@ -107,10 +111,12 @@ interface TurnInput {
 interface TurnWrite extends TurnInput {
   readonly rows: TurnRows
   readonly write: BlobWrite | undefined
+  /** JSON. */
+  readonly passages: string | undefined
 }
 
 /** Returns the parameters in the order of `keep_turn`. */
-function toParams({ lease, version, ended, release, rows }: TurnWrite): unknown[] {
+function toParams({ lease, version, ended, release, rows, passages }: TurnWrite): unknown[] {
   const { turn, digests, records, pendingCalls } = rows
   return [
     ...[...keyParams(lease.key), lease.token, version, ended, release],
@@ -125,6 +131,7 @@ function toParams({ lease, version, ended, release, rows }: TurnWrite): unknown[
       pendingCalls.map(({ callId, turnId, name, expiresAt, token }) => [callId, turnId, name, expiresAt, token]),
     ),
     turn.after,
+    passages ?? null,
   ]
 }
 

@@ -1,9 +1,9 @@
 import type { SessionKey } from '@allium/core'
 import type { PassageTurn } from '@allium/store'
 import { checkPassages } from '@allium/store/passages'
+import { sessionKeyParts } from '@allium/store-sql'
 import { flowToNumber } from '@allium/store-sql/passages'
 import type { Database } from '../database/database.ts'
-import { keyParams } from '../lease/leases.ts'
 import { toToken } from './token.ts'
 
 /**
@@ -20,7 +20,7 @@ export function addPassages(db: Database, key: SessionKey, seq: number, turn: Pa
   }))
   return () => {
     for (const { values, tokens } of rows) {
-      const row = db.get(addPassage, ...keyParams(key), ...values)
+      const row = db.get(addPassage, ...sessionKeyParts(key), ...values)
       db.run('insert into passage_terms (rowid, terms) values (?, ?)', Number(row?.n), tokens)
     }
   }

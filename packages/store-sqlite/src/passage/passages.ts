@@ -1,7 +1,13 @@
 import type { PassageStore } from '@allium/store'
 import { checkPlaces, checkScope, checkScopeOwner, checkTerms, maxPostings } from '@allium/store/passages'
 import { retryRead } from '@allium/store-sql'
-import { newScopeKey, openScopeKey, passagesFromRows, postingFromRow } from '@allium/store-sql/passages'
+import {
+  newScopeKey,
+  openScopeKey,
+  passageCountFromRow,
+  passagesFromRows,
+  postingFromRow,
+} from '@allium/store-sql/passages'
 import type { Row } from '../database/database.ts'
 import type { StoreParts } from '../store-parts.ts'
 import { toToken } from './token.ts'
@@ -44,8 +50,7 @@ export function sqlitePassages({ db, sealer, writers, blobs }: StoreParts): Pass
     },
     async count(scope) {
       const { tenant, owner, agent } = checkScope(scope)
-      const row = db.get(countPassages, tenant, owner, agent)
-      return { passages: Number(row?.passages), meanWords: Number(row?.mean ?? 0) }
+      return passageCountFromRow(db.get(countPassages, tenant, owner, agent))
     },
   }
 }
@@ -56,7 +61,7 @@ const addKey = 'insert or ignore into scopes values (?, ?, ?)'
 const ofScope = 'p.tenant = ?1 and p.owner = ?2 and p.agent = ?3'
 
 /** The terms are those of one owner. The condition on the owner protects against two equal digests. */
-const selectPostings = `
+export const selectPostings = `
   select p.session, p.position, p.idx, p.words, v.count
   from (select doc, count(*) as count from passage_postings where term = ?4 group by doc) v
   cross join passages p on p.n = v.doc where ${ofScope} order by p.n desc limit ${maxPostings}`
@@ -66,4 +71,4 @@ const selectPassage = `
   join turns t on t.tenant = p.tenant and t.owner = p.owner and t.agent = p.agent and t.session = p.session and t.seq = p.seq
   where ${ofScope} and p.session = ?4 and p.position = ?5`
 
-const countPassages = `select count(*) as passages, avg(words) as mean from passages p where ${ofScope}`
+const countPassages = `select count(*) as passages, sum(words) as words from passages p where ${ofScope}`

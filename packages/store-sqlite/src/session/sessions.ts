@@ -15,7 +15,6 @@ import {
 import { keyParams } from '../lease/leases.ts'
 import { SqliteOutbox } from '../outbox/outbox.ts'
 import type { StoreParts } from '../store-parts.ts'
-import { AgentRenames } from './agent-renames.ts'
 import { Eraser } from './eraser.ts'
 import { SessionLists } from './session-lists.ts'
 import { openTurnSeq, readTurns } from './turn-rows.ts'
@@ -26,7 +25,6 @@ const turnsMatch = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
 /** Sessions in a SQLite file. */
 export function sqliteSessions(parts: StoreParts, options: OutboxOptions): SessionStore {
   const { db, clock, leases, erasures, blobs } = parts
-  const renames = new AgentRenames(db, clock, leases)
   const turns = new Turns(parts)
   const lists = new SessionLists(parts)
   const eraser = new Eraser(db, erasures, blobs)
@@ -58,7 +56,13 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
     checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
     find: async (key, by, { files } = {}) => turns.find(checkKey({ ...key }), by, files),
-    rename: async (key, names, { lease } = {}) => renames.adopt(checkKey({ ...key }), names, lease),
+    async rename(key, names, { lease } = {}) {
+      const checkedKey = checkKey({ ...key })
+      // Most agents have only one name.
+      if (names.every((agent) => agent === key.agent)) return false
+      const { AgentRenames } = await import('@allium/store-sqlite/late')
+      return new AgentRenames(db, clock, leases).adopt(checkedKey, names, lease)
+    },
     list: async (turnsOfSession) => lists.list(checkOwner(turnsOfSession)),
     pendingCalls: async (turnsOfSession) => lists.pendingCalls(checkOwner(turnsOfSession)),
     findPendingCall: async (turnsOfSession) =>

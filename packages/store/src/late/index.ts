@@ -2,12 +2,14 @@ import type { Clock, SessionKey } from '@allium/core'
 import type { EventScope, LateParts } from '@allium/store'
 import { MemoryFeedback } from '../feedback/memory-feedback.ts'
 import type { MemorySessions } from '../memory-store/memory-sessions.ts'
+import { pageOf } from '../memory-store/page.ts'
 import { MemoryPassages } from '../passages/memory-passages.ts'
 import { MemoryRecordings } from '../recordings/memory-recordings.ts'
 import { MemoryRollouts } from '../rollouts/memory-rollouts.ts'
 
 /** The parts of the memory store that are erased with its sessions. `memoryStore()` loads them with their first use. */
 export class MemoryParts implements LateParts {
+  readonly pageOf = pageOf
   readonly recordings: MemoryRecordings
   readonly feedback = new MemoryFeedback()
   readonly rollouts: MemoryRollouts

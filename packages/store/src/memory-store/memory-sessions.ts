@@ -1,6 +1,7 @@
 import type { Clock, Lease, SessionKey, StoredTurn } from '@allium/core'
 import { checkpointMissing, fenced, heldByOtherAgent, turnConflict, turnIdTaken } from '../conflicts.ts'
 import { continuedTurn } from '../continued-turn.ts'
+import type { PassageTurn } from '../passage-store.ts'
 import type { MemoryPassage } from '../passages/memory-passages.ts'
 import type { Acquired, Checkpoint, Page, SessionStore, SessionSummary, StoredPendingCall } from '../session-store.ts'
 import { checkOwner, checkStoreName } from '../store-name.ts'
@@ -8,7 +9,7 @@ import { checkTurn } from '../stored-turn.ts'
 import { ownCopy } from './copy.ts'
 import type { MemoryOutbox } from './memory-outbox.ts'
 import { MemorySession, sameTurn } from './memory-session.ts'
-import { pageOf } from './page.ts'
+import type { pageOf } from './page.ts'
 
 type ListQuery = Parameters<SessionStore['list']>[0]
 type ListScope = Pick<ListQuery, 'tenant' | 'owner' | 'agents'>
@@ -66,26 +67,26 @@ export class MemorySessions {
     session.updatedAt = this.#clock.now()
   }
 
-  /** @param passages those that the turn adds to its session */
-  append(lease: Lease, version: number, turn: StoredTurn, passages: readonly MemoryPassage[]): void {
-    const copy = ownCopy(checkTurn(turn))
+  /** @param added the passages that the turn adds to its session */
+  append(lease: Lease, version: number, turn: PassageTurn, added: readonly MemoryPassage[] = []): void {
+    const { passages: _, ...copy } = ownCopy(checkTurn(turn))
     const stored = this.#get(lease.key)?.turns.find(({ turnId }) => turnId === turn.turnId)
     if (stored !== undefined && sameTurn(stored, copy)) return
     const session = this.#writable(lease, version, copy)
     session.turns.push(copy)
-    session.passages = [...session.passages.filter(({ index }) => index < copy.from), ...passages]
+    session.passages = [...session.passages.filter(({ index }) => index < copy.from), ...added]
     session.open = undefined
     session.updatedAt = this.#clock.now()
     this.#outbox.add(lease.key, copy)
   }
 
-  list({ cursor, limit, ...scope }: ListQuery): Page<SessionSummary> {
+  list({ cursor, limit, ...scope }: ListQuery, toPage: typeof pageOf): Page<SessionSummary> {
     const summaries = this.in(checkOwner(scope)).flatMap((session) => session.summary() ?? [])
-    return pageOf(summaries, (one) => [-one.updatedAt, nameOf(one.key)], { cursor, limit })
+    return toPage(summaries, (one) => [-one.updatedAt, nameOf(one.key)], { cursor, limit })
   }
 
-  pendingCalls({ cursor, limit, ...scope }: ListQuery): Page<StoredPendingCall> {
-    const { items, ...rest } = pageOf(this.#pendingCalls(scope), rankOf, { cursor, limit })
+  pendingCalls({ cursor, limit, ...scope }: ListQuery, toPage: typeof pageOf): Page<StoredPendingCall> {
+    const { items, ...rest } = toPage(this.#pendingCalls(scope), rankOf, { cursor, limit })
     return { items: items.map(({ call }) => call), ...rest }
   }
 

@@ -41,13 +41,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     release: async (lease) => sessions.release(lease),
     checkpoint: async (lease, version, turn) => sessions.checkpoint(lease, version, turn),
     append: async (lease, version, turn, { release = false } = {}) => {
-      const { passages, ...stored } = turn.passages === undefined ? turn : ownCopy(turn)
-      const added = passages && (await parts()).passages.toAdd({ ...stored, passages }, version)
-      sessions.append(lease, version, stored, added ?? [])
+      // The caller may change it while the parts load.
+      const own = turn.passages === undefined ? turn : ownCopy(turn)
+      sessions.append(lease, version, own, own.passages && (await parts()).passages.toAdd(own, version))
       if (release) sessions.release(lease)
     },
-    list: async (query) => sessions.list(query),
-    pendingCalls: async (query) => sessions.pendingCalls(query),
+    list: async (query) => sessions.list(query, (await parts()).pageOf),
+    pendingCalls: async (query) => sessions.pendingCalls(query, (await parts()).pageOf),
     findPendingCall: async (query) => sessions.findPendingCall(query),
     async rename(key, names, { lease } = {}) {
       const formerKey = sessions.rename(key, names, lease)

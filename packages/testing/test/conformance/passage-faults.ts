@@ -1,0 +1,221 @@
+import type { Lease } from '@allium/core'
+import { isAlliumError } from '@allium/core'
+import type { Passage, PassageScope, PassageStore, PassageTurn, Posting, SessionStore } from '@allium/store'
+import type { PassageStoreParts } from '../../src/passages.ts'
+
+type Fault = [fault: string, breaks: (parts: PassageStoreParts) => Broken, found: string]
+/** The functions of a store that a fault replaces, or some of its sessions. */
+export type Broken = Partial<PassageStore> & { sessions?: Partial<SessionStore> }
+
+/** Finds something else. */
+const found =
+  (change: (postings: Posting[]) => Posting[]) =>
+  ({ passages }: PassageStoreParts) => ({
+    postings: async (scope: PassageScope, terms: readonly string[]) => change(await passages.postings(scope, terms)),
+  })
+/** Reads something else. */
+const read =
+  (change: (passages: Passage[]) => Passage[]) =>
+  ({ passages }: PassageStoreParts): Broken => ({
+    read: async (scope, places) => change(await passages.read(scope, places)),
+  })
+/** Asks in another scope. */
+const asked =
+  (change: (scope: PassageScope) => PassageScope) =>
+  ({ passages }: PassageStoreParts): Broken => ({
+    postings: (scope, terms) => passages.postings(change(scope), terms),
+  })
+/** Appends in another way. */
+const appended =
+  (append: (turn: PassageTurn, store: (turn: PassageTurn) => Promise<void>) => Promise<void>) =>
+  ({ sessions }: PassageStoreParts): Broken => ({
+    sessions: {
+      append: (lease: Lease, version, turn, options) =>
+        append(turn, (one) => sessions.append(lease, version, one, options)),
+    },
+  })
+const unless = (code: 'state.invalid' | 'store.fenced') => (error: unknown) => {
+  if (!isAlliumError(error, code)) throw error
+}
+
+/** Each fault that a store may have, and the case that must find it. */
+export const passageFaults: readonly Fault[] = [
+  [
+    'finds the oldest first',
+    found((postings) => postings.toReversed()),
+    'finds the messages in which terms occur, by term and the last appended first',
+  ],
+  [
+    'counts a term once',
+    found((postings) => postings.map((one) => ({ ...one, count: 1 }))),
+    'finds the same in a random history as a search of all its messages',
+  ],
+  [
+    'reads in an order of its own',
+    read((all) => all.toSorted((a, b) => a.position - b.position)),
+    'reads passages with their texts in the given order, without those that do not exist',
+  ],
+  [
+    'loses labels',
+    read((all) => all.map((one) => ({ ...one, flow: {} }))),
+    'keeps the labels of a passage, and labels one without them as untrusted',
+  ],
+  [
+    'takes the index for the position',
+    found((postings) => postings.map((one) => ({ ...one, position: one.index }))),
+    'counts positions without gaps where messages have no passage',
+  ],
+  [
+    'rounds the mean length',
+    ({ passages }) => ({
+      count: async (scope) => {
+        const { passages: n, meanWords } = await passages.count(scope)
+        return { passages: n, meanWords: Math.round(meanWords) }
+      },
+    }),
+    'counts the passages of a scope, and their mean length',
+  ],
+  [
+    'counts no term above 14',
+    found((postings) => postings.map((one) => ({ ...one, count: Math.min(one.count, 14) }))),
+    'keeps the first 2,048 terms of a passage, and counts each up to 15',
+  ],
+  [
+    'ignores texts that are no terms',
+    ({ passages }) => ({
+      postings: async (scope, terms) =>
+        passages.postings(
+          scope,
+          [...terms].filter((one) => /^[0-9a-f]{16}$/.test(one)),
+        ),
+    }),
+    'rejects questions out of bounds, and texts that are no terms',
+  ],
+  [
+    'makes keys for questions',
+    ({ passages }) => ({ key: async (of, by) => passages.key(of, by ?? { ...of, since: 8.64e15 }) }),
+    'has no key of an owner before the first writer, and keeps one for all processes',
+  ],
+  [
+    'has one key for a tenant',
+    ({ passages }) => ({ key: (of, by) => passages.key({ ...of, owner: '' }, by) }),
+    'gives each owner another key, so that no term of one is found at another',
+  ],
+  [
+    'ignores the agent',
+    asked((scope) => ({ ...scope, agent: 'agent' })),
+    'finds, reads and counts nothing of another agent of the owner',
+  ],
+  [
+    'compares tenants without their case',
+    asked((scope) => ({ ...scope, tenant: scope.tenant.toLowerCase() })),
+    'keeps owners apart, whatever their names are',
+  ],
+  [
+    'has statistics of all owners',
+    ({ passages, sessions }) => {
+      let turns = 0
+      return {
+        sessions: {
+          append: (...args) => {
+            turns++
+            return sessions.append(...args)
+          },
+        },
+        count: async (scope) => ({ ...(await passages.count(scope)), passages: turns * 2 }),
+      }
+    },
+    'returns the same whatever other owners write',
+  ],
+  [
+    'counts nothing for a name that it cannot have',
+    ({ passages }) => ({ count: (scope) => passages.count(scope).catch(() => ({ passages: 0, meanWords: 0 })) }),
+    'rejects names that a database would change',
+  ],
+  [
+    'stores the turn without its invalid passages',
+    appended(async (turn, store) =>
+      store(turn).catch((error) => unless('state.invalid')(error) ?? store({ ...turn, passages: [] })),
+    ),
+    'rejects passages that do not belong to the turn, and stores nothing then',
+  ],
+  [
+    'keeps the passages of a rewound session',
+    appended(async (turn, store) => (turn.status === 'rewound' ? undefined : store(turn))),
+    'replaces the passages from the first message of a turn on, also by a turn without any',
+  ],
+  [
+    'accepts turns under a lost lease',
+    appended((turn, store) => store(turn).catch(unless('store.fenced'))),
+    'stores no passage of a turn that it rejects, and keeps those before',
+  ],
+  [
+    'adds passages again',
+    found((postings) => postings.flatMap((one) => [one, one])),
+    'adds the passages of a run once, if it is appended again, with them or without',
+  ],
+  [
+    'keeps passages in the turn',
+    ({ sessions }) => ({
+      sessions: {
+        find: async (...args) => {
+          const turn = await sessions.find(...args)
+          return turn && Object.assign(turn, { passages: [] })
+        },
+      },
+    }),
+    'does not keep passages in the turn',
+  ],
+  [
+    'finds what a fork copied',
+    appended((turn, store) => store({ ...turn, copied: 0 })),
+    'stores no passages of messages that the first turn of a session copied',
+  ],
+  [
+    'makes passages of its own',
+    ({ passages }) => ({ count: async (scope) => ({ ...(await passages.count(scope)), passages: 2 }) }),
+    'takes turns without passages as before',
+  ],
+  [
+    'does not delete the passages of a session',
+    () => ({ sessions: { delete: async () => {} } }),
+    'deletes the passages of a session with it',
+  ],
+  [
+    'does not erase those of an owner',
+    ({ sessions }) => ({
+      sessions: { erase: async (of) => (of.owner === undefined ? sessions.erase(of) : 0) },
+    }),
+    'erases the passages and the key of an owner, or of all owners of a tenant, and no others',
+  ],
+  [
+    'keeps those of sessions that expire',
+    () => ({ sessions: { expire: async () => 2 } }),
+    'deletes the passages of sessions that expire',
+  ],
+  [
+    'leaves them under the former name',
+    () => ({ sessions: { rename: async () => true } }),
+    'moves the passages of a session whose agent was renamed',
+  ],
+  [
+    'keeps the key after an erasure',
+    ({ passages }) => {
+      const keys = new Map<string, Uint8Array>()
+      return {
+        key: async (of, by) => {
+          const name = JSON.stringify([of.tenant, of.owner])
+          const key = keys.get(name) ?? (await passages.key(of, by))
+          if (key !== undefined) keys.set(name, key)
+          return key
+        },
+      }
+    },
+    'gives an owner another key after an erasure',
+  ],
+  [
+    'makes a key for a run that is over',
+    ({ passages }) => ({ key: (of, by) => passages.key(of, by && { ...by, since: 8.64e15 }) }),
+    'makes no key and stores no passage for a run that began before an erasure',
+  ],
+]
