@@ -4,7 +4,13 @@ import base from '../../scripts/build/tsup.base.ts'
 // Each file is loaded at a cost of a millisecond, so the second entry has its own copy of what it shares.
 export default defineConfig({
   ...base,
-  entry: ['src/index.ts', 'src/session-storage.ts', 'src/stored-conversation.ts', 'src/working/index.ts'],
+  entry: [
+    'src/index.ts',
+    'src/recall/index.ts',
+    'src/session-storage.ts',
+    'src/stored-conversation.ts',
+    'src/working/index.ts',
+  ],
   splitting: false,
   // Not a copy: it loads later.
   external: ['@allium/memory/stored-conversation'],

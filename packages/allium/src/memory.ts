@@ -1,2 +1,3 @@
 export * from '@allium/memory'
+export * from '@allium/memory/recall'
 export * from '@allium/memory/working'

@@ -7,8 +7,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadConfig, packs, serverPacks } from '../src/config.ts'
 import { factories } from './factories.ts'
 
-/** What a file cannot say: they take functions, or agents. */
-const forCode = ['guard.input', 'guard.output', 'model.route', 'tools.agent', 'tools.function']
+/** What a file cannot say: they take functions, agents, or a part of a store. */
+const forCode = ['guard.input', 'guard.output', 'memory.recall', 'model.route', 'tools.agent', 'tools.function']
 /** The least that a pack takes. */
 const least: Record<string, object> = {
   'guard.budget': { limit: 1 },

@@ -83,6 +83,8 @@ export interface Message {
   interrupted?: boolean
   /** Set for a message that arrived during its turn: the id in its `steer:delivered` event. Not sent to models. */
   steer?: string
+  /** The labels of its text, for `guard.flow`: set by a layer that adds the message. Not sent to models. */
+  flow?: { untrusted?: boolean; private?: boolean }
 }
 
 /** The input of `run()`: a text, a message, or several. */

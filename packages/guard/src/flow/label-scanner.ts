@@ -24,7 +24,7 @@ export class LabelScanner {
     const { labels: cache } = this.#toolListOf(plan)
     let labels = noLabels
     for (const message of messages) {
-      if (typeof message.content === 'string') continue
+      if (typeof message.content === 'string' && message.flow === undefined) continue
       let messageLabels = Object.isFrozen(message) ? cache.get(message) : undefined
       if (messageLabels === undefined) cache.set(message, (messageLabels = labelsOfMessage(message, plan)))
       if (hasNewLabels(labels, messageLabels)) labels = mergeLabels(labels, messageLabels)
@@ -49,10 +49,10 @@ export class LabelScanner {
   }
 }
 
-/** Returns the labels of a message that was written by the model: those of content that the provider added. */
-export function labelsOfMessage({ role, content }: FrozenMessage, plan: TurnPlan): Labels {
-  if (typeof content === 'string') return noLabels
-  let labels = noLabels
+/** Returns the labels of a message: its own, and those of its parts. The model's have those of content that the provider added. */
+export function labelsOfMessage({ role, content, flow }: FrozenMessage, plan: TurnPlan): Labels {
+  let labels = flow === undefined ? noLabels : toLabels(flow, { kind: 'message' })
+  if (typeof content === 'string') return labels
   for (const part of content) labels = mergeLabels(labels, labelsOfPart(part, role, plan))
   return labels
 }

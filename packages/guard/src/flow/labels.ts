@@ -2,8 +2,8 @@ import type { FlowLabels } from '@allium/core'
 
 /** The first source of a label. */
 export interface FlowSource {
-  /** A tool result, a server's tool listing, an attachment, or messages that were passed in or stored without labels. */
-  kind: 'tool' | 'listing' | 'attachment' | 'input' | 'history'
+  /** A tool result, a server's tool listing, an attachment, a message with labels that a layer added, or messages that were passed in or stored without labels. */
+  kind: 'tool' | 'listing' | 'attachment' | 'message' | 'input' | 'history'
   tool?: string
   callId?: string
 }
@@ -49,6 +49,8 @@ function describeSource({ kind, tool }: FlowSource): string {
       return `what the server of "${tool}" says of its tools now`
     case 'attachment':
       return 'an attached file'
+    case 'message':
+      return 'a message that a layer added'
     case 'input':
       return 'messages that were given with the input'
     case 'history':

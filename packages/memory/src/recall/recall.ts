@@ -1,0 +1,96 @@
+import {
+  type AnyTool,
+  defineMiddleware,
+  type Message,
+  type Middleware,
+  type ModelContext,
+  type TurnContext,
+  toolResult,
+} from '@allium/core'
+import { aroundRun } from '@allium/core/context'
+import { heldLease } from '@allium/core/internal'
+import { placeholderIn } from './placeholder-args.ts'
+import { addBeforeInput, noteOf, questionOf } from './recall-note.ts'
+import { type RecallOptions, resolveRecallOptions } from './recall-options.ts'
+import { Recaller } from './recaller.ts'
+import { SessionPassages } from './session-passages.ts'
+
+/**
+ * Recalls what was said in earlier conversations of the same user with the agent. It needs neither another model nor a vector database: it
+ * finds messages by their words.
+ *
+ * By default the model gets a tool `recall(question)`. With `every: 'turn'` the layer recalls by itself, once a turn, directly before the
+ * newest input and outside the history. Nothing is found across tenants or owners. Recalled text keeps the labels of `guard.flow`. Register
+ * it inside `memory.persist`, whose store writes the passages together with the turn.
+ *
+ * @throws AlliumError `layer.config`; `session.principal` at the first run for a principal without tenant or user
+ * @example
+ * agent.use(memory.persist({ store })).use(memory.recall({ store: store.passages }))
+ */
+export function recall(given: RecallOptions = {}): Middleware {
+  const options = resolveRecallOptions(given)
+  const { as, every, name, description } = options
+  const recaller = new Recaller(options)
+  /** By the metadata of a turn, which is one object in all its scopes. */
+  const turns = new WeakMap<object, TurnContext>()
+  const requests = new WeakMap<object, readonly Readonly<Message>[]>()
+  const tool: AnyTool = {
+    name,
+    description,
+    // The labels depend on what was found.
+    flow: {},
+    jsonSchema: questionSchema,
+    async execute({ question }: { question?: unknown }, { metadata }) {
+      const turn = turns.get(metadata)
+      if (turn === undefined || typeof question !== 'string' || question.trim() === '')
+        return toolResult({ content: 'Nothing was looked for: give "question", a text.', isError: true })
+      const { text, flow } = await recaller.recall(question, turn, requests.get(metadata) ?? turn.history)
+      return toolResult({ content: text || 'Earlier conversations have nothing that fits.', flow })
+    },
+  }
+  return defineMiddleware({
+    name: as,
+    options: { every: every ?? 'call', limit: options.limit, tokens: options.tokens, language: options.language },
+    order: { is: ['shapes'], inside: ['memory:compact', 'memory:truncate'], outside: ['memory:plan'] },
+    requires: [heldLease],
+    tools: every === undefined ? [tool] : [],
+    session(ctx, next) {
+      recaller.checkPrincipal(ctx)
+      const passages = new SessionPassages(ctx, recaller, options.labels)
+      aroundRun(ctx, (_, run) => passages.around(run))
+      return next()
+    },
+    turn(ctx, next) {
+      turns.set(ctx.metadata, ctx)
+      return next()
+    },
+    async model(ctx, next) {
+      requests.set(ctx.metadata, ctx.request.messages)
+      if (every === 'turn') await recallOnce(ctx, turns.get(ctx.metadata))
+      return next()
+    },
+    tool(ctx, next) {
+      const placeholder = placeholderIn(ctx.args, requests.get(ctx.metadata) ?? ctx.history)
+      if (placeholder === undefined) return next()
+      return ctx.deny(
+        `"${placeholder}" stands for a value of another conversation, which is not known here. Ask the user for it.`,
+      )
+    },
+  })
+
+  async function recallOnce(ctx: ModelContext, turn: TurnContext | undefined): Promise<void> {
+    const { messages } = ctx.request
+    const note = await turn?.once(`${as}:note`, async () => {
+      const { text, flow } = await recaller.recall(questionOf(ctx, messages), turn, messages)
+      return text === '' ? null : noteOf(text, flow)
+    })
+    if (note != null) ctx.messages = addBeforeInput(note, ctx.plan.input, ctx.messages)
+  }
+}
+
+const questionSchema = {
+  type: 'object',
+  properties: { question: { type: 'string', minLength: 1, maxLength: 2_000 } },
+  required: ['question'],
+  additionalProperties: false,
+}

@@ -1,0 +1,102 @@
+import {
+  AlliumError,
+  type FlowLabels,
+  type Message,
+  ownerOf,
+  type SessionView,
+  type TurnView,
+  tenantOf,
+} from '@allium/core'
+import { type Passage, type PassageStore, sharedStore } from '@allium/store'
+import { passageText } from '@allium/store/passages'
+import { type Language, loadLanguage } from './language.ts'
+import type { ResolvedRecallOptions } from './recall-options.ts'
+import { type RecalledText, recalledText } from './recalled-text.ts'
+import { search } from './search.ts'
+
+/** Passages were recalled. The event has their places, not their text. */
+export interface Recalled {
+  type: 'memory:recall'
+  layer: string
+  /** Best first. */
+  passages: readonly { readonly sessionId: string; readonly turnId: string; readonly index: number }[]
+  /** The labels of the recalled text. */
+  flow: FlowLabels
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'memory:recall': Recalled
+  }
+}
+
+type Place = Pick<SessionView, 'principal' | 'sessionKey' | 'find'>
+type Messages = readonly Readonly<Message>[]
+
+/** Recalls for the sessions of an agent. It keeps nothing of them. */
+export class Recaller {
+  readonly #options: ResolvedRecallOptions
+
+  constructor(options: ResolvedRecallOptions) {
+    this.#options = options
+  }
+
+  language(): Promise<Language> {
+    return loadLanguage(this.#options.language)
+  }
+
+  /**
+   * Throws before anything is recalled for a person who is not known, because that would be shared by all of them.
+   *
+   * @throws AlliumError `session.principal`
+   */
+  checkPrincipal({ principal }: Pick<Place, 'principal'>): void {
+    this.userOf(principal)
+  }
+
+  userOf(principal: unknown): string {
+    const [tenant, user] = [tenantOf(principal), ownerOf(principal)]
+    if (tenant !== undefined && user !== undefined) return user
+    const { as } = this.#options
+    const field = tenant === undefined ? 'tenantId' : 'userId'
+    throw new AlliumError(
+      'session.principal',
+      `"${as}" recalls the conversations of one user, but this session's principal has no ${field}. Open it with agent.session({ principal: { tenantId, userId } }).`,
+      { details: { layer: as } },
+    )
+  }
+
+  /** @throws AlliumError `layer.config` if there is no store */
+  storeOf(ctx: Pick<Place, 'find'>): PassageStore {
+    const { store = ctx.find(sharedStore)?.passages, as } = this.#options
+    if (store !== undefined) return store
+    throw new AlliumError(
+      'layer.config',
+      `"${as}" needs the passages of a store. Pass the option store: memory.recall({ store: store.passages }), with the store of memory.persist.`,
+      { details: { layer: as } },
+    )
+  }
+
+  /** Returns what fits a question, without the messages that the request has. */
+  async recall(question: string, ctx: Place & Pick<TurnView, 'emit'>, request: Messages): Promise<RecalledText> {
+    const { as, limit, tokens } = this.#options
+    const { tenant, owner, agent } = ctx.sessionKey
+    const user = this.userOf(ctx.principal)
+    const known = new Set(request.map(textKey))
+    const found = await search(question, {
+      store: this.storeOf(ctx),
+      scope: { tenant, owner, agent },
+      language: await this.language(),
+      limit,
+      isKnown: (passage) => known.has(`${passage.role}:${passage.text}`),
+    })
+    const recalled = recalledText(found, { tokens, user })
+    const places = recalled.passages.map(({ sessionId, turnId, index }) => ({ sessionId, turnId, index }))
+    ctx.emit({ type: 'memory:recall', layer: as, passages: places, flow: recalled.flow } satisfies Recalled)
+    return recalled
+  }
+}
+
+function textKey(message: Readonly<Message>): `${string}:${Passage['text']}` {
+  return `${message.role}:${passageText(message)}`
+}

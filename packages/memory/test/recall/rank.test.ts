@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { rank } from '../../src/recall/rank.ts'
+
+const posting = (term: string, sessionId: string, position: number, count = 1) => ({ term, sessionId, position, count })
+const keys = (places: readonly { sessionId: string; position: number }[]) =>
+  places.map(({ sessionId, position }) => `${sessionId}${position}`)
+
+describe('rank', () => {
+  it('puts the message with the rare word before those with common ones', () => {
+    const common = [0, 20, 40, 60].map((position) => posting('talk', 'a', position))
+    expect(keys(rank([...common, posting('zebra', 'a', 80)], 1_000))[0]).toBe('a80')
+  })
+
+  it('counts the words of nearby messages less with the distance, and more for the message behind than the one before', () => {
+    const order = keys(rank([posting('zebra', 'a', 10)], 1_000))
+    expect(order).toEqual(['a10', 'a11', 'a9', 'a12', 'a8', 'a13', 'a7', 'a14', 'a6'])
+  })
+
+  it('never counts a message for another session, and has no positions before the first', () => {
+    expect(keys(rank([posting('zebra', 'a', 0)], 1_000))).toEqual(['a0', 'a1', 'a2', 'a3', 'a4'])
+  })
+
+  it('puts the answer before its question if both have words that are asked for', () => {
+    const places = rank([posting('where', 'a', 4), posting('oslo', 'a', 5), posting('where', 'b', 4)], 1_000)
+    expect(keys(places).slice(0, 2).sort()).toEqual(['a4', 'a5'])
+  })
+
+  it('returns places alone, each once, for any postings and any total', () => {
+    const one = fc.record({
+      term: fc.constantFrom('a', 'b', 'c'),
+      sessionId: fc.constantFrom('x', 'y', '__proto__'),
+      position: fc.nat(30),
+      count: fc.integer({ min: 1, max: 255 }),
+    })
+    fc.assert(
+      fc.property(fc.array(one), fc.nat(50), (postings, total) => {
+        const places = rank(postings, total)
+        expect(new Set(keys(places)).size).toBe(places.length)
+        for (const place of places) expect(Object.keys(place)).toEqual(['sessionId', 'position'])
+        expect(rank(postings, total)).toEqual(places)
+      }),
+    )
+  })
+})
