@@ -45,7 +45,9 @@ test('a turn is saved as a case once, with the texts before it and an expected a
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await open.click()
   await page.getByRole('button', { name: 'Save', exact: true }).click()
-  await expect.poll(() => page.getByRole('dialog').innerText()).toMatch(/already has this input .* Nothing was written/)
+  await expect
+    .poll(() => page.getByRole('dialog').textContent())
+    .toMatch(/already has this input .* Nothing was written/)
   const cases = parseCases(readFileSync(join(project.cwd, 'evals/saved.cases.jsonl'), 'utf8'))
   expect(cases).toMatchObject([{ expected: 'Nothing.', tags: ['small talk'], principal: { userId: 'developer' } }])
   expect(cases[0]?.input).toHaveLength(3)

@@ -58,7 +58,7 @@ it('rejects a message that is sent to it while it runs', async () => {
   expect((await run).status).toBe('completed')
 })
 
-it.each([
+it.each<[object, string]>([
   [{ name: '', version: '1', run: () => 1 }, 'workflow() needs a name'],
   [{ name: 'a', run: () => 1 }, 'workflow() needs a version'],
   [{ name: 'a', version: '1' }, 'needs its code: run: async (ctx)'],
