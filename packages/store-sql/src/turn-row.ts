@@ -94,20 +94,8 @@ export async function turnToRows(
 ): Promise<TurnRows> {
   // Serialized before anything is awaited, because the caller may change it afterward.
   const extractor = new BlobExtractor(sealer.sourceCache)
-  const {
-    messages,
-    rest,
-    records,
-    from,
-    turnId,
-    status,
-    startedAt,
-    endedAt,
-    usage,
-    idempotencyKey,
-    passages,
-    ...info
-  } = checkTurn(turn)
+  const { passages: _, ...known } = checkTurn(turn)
+  const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } = known
   const place: Sealed = { turnId, sealedAs: key.agent }
   const texts = {
     messages: fieldText(extractor, 'messages', messages),

@@ -1,8 +1,3 @@
-export {
-  type AgentGroup,
-  agentGroup,
-  type GroupAgent,
-  type GroupSession,
-  type GroupSessionOptions,
-} from './handoff/agent-group.ts'
+export { type AgentGroup, agentGroup, type GroupSession } from './handoff/agent-group.ts'
+export type { GroupAgent, GroupSessionOptions } from './handoff/group-agent.ts'
 export type { GroupInspection } from './handoff/inspect-group.ts'

@@ -7,7 +7,8 @@ import {
   type TypedMiddleware,
   toolResult,
 } from '@allium/core'
-import { readSkills, type Skill } from './skills/folder.ts'
+import { readSkills } from './skills/folder.ts'
+import type { Skill } from './skills/skill.ts'
 import { readSkillFile } from './skills/skill-files.ts'
 import { listOf, skillFileText, skillText } from './skills/texts.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock, SuspendRequest, ToolExecution, ToolResultPart } from '@allium/core'
-import type { StepRetry } from './step.ts'
+import type { StepRetry } from './step-retry.ts'
 
 /** The tools of a workflow: one for each kind of step. */
 export type CommandKind = 'step' | 'agent' | 'approval' | 'sleep'

@@ -3,6 +3,7 @@ import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { CommandExecution, CommandRequest } from './command.ts'
 import { failedCommand, invalidOption } from './errors.ts'
 import { valueOfResult } from './results.ts'
+import type { StepRetry } from './step-retry.ts'
 import { textOfValue } from './values.ts'
 
 /** The parameter of a step's function. */
@@ -23,17 +24,6 @@ export interface StepOptions {
   retry?: StepRetry | undefined
   /** Most milliseconds of one attempt. `false` sets no limit. @default 30_000 */
   timeout?: number | false | undefined
-}
-
-export interface StepRetry {
-  /** The number of attempts, including the first. @default 3 */
-  attempts?: number | undefined
-  /** Milliseconds before the second attempt; they double for each further one. @default 250 */
-  delay?: number | undefined
-  /** The longest delay in milliseconds. @default 30_000 */
-  maxDelay?: number | undefined
-  /** Which errors are retried. @default all */
-  when?(error: unknown): boolean
 }
 
 const ofStep: KeysOf<StepOptions> = { retry: true, timeout: true }

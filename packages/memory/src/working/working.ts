@@ -1,6 +1,7 @@
 import {
   AlliumError,
   type AnyTool,
+  type Capability,
   capability,
   defineMiddleware,
   layerOptions,
@@ -76,7 +77,7 @@ type EditOfTurn = (patch: BlockPatch, ctx: ToolExecution) => ReturnType<typeof e
  */
 export function working(given: WorkingOptions): TypedMiddleware<{}> {
   const options = readOptions(given)
-  const { name: tool = 'update_memory', as = 'memory:working', maxBytes = 2_000, requireApproval } = options
+  const { name: tool = defaultName, as = 'memory:working', maxBytes = 2_000 } = options
   const schema = new BlockSchema(as, options.schema, options.jsonSchema, maxBytes)
   const edits = capability<EditOfTurn>(`allium:${as}`)
 
@@ -84,24 +85,7 @@ export function working(given: WorkingOptions): TypedMiddleware<{}> {
     name: as,
     order: { is: ['shapes'], inside: ['memory:compact', 'memory:truncate'] },
     provides: [edits],
-    tools: [
-      {
-        name: tool,
-        description: options.description ?? defaultDescription,
-        // Others may have written the text that it stores, and later conversations read it without labels.
-        flow: { writes: true },
-        jsonSchema: schema.toolSchema,
-        onInterrupted: 'retry',
-        ...(requireApproval !== undefined && { requireApproval }),
-        async execute(patch: BlockPatch, ctx: ToolExecution) {
-          const edited = await ctx.find(edits)?.(patch, ctx)
-          if (edited === undefined || edited === 'unchanged') return 'Nothing has changed.'
-          if ('problem' in edited) return toolResult({ content: `Not stored: ${edited.problem}.`, isError: true })
-          ctx.emit({ type: 'memory:working', layer: as, version: edited.version } satisfies WorkingMemoryChanged)
-          return `Stored. It is now: ${JSON.stringify(edited.block)}`
-        },
-      } satisfies AnyTool as AnyTool,
-    ],
+    tools: [editTool(options, { as, schema, edits })],
     async agent(_ctx, next) {
       await schema.checkEmpty(as)
       await next()
@@ -141,6 +125,7 @@ export function working(given: WorkingOptions): TypedMiddleware<{}> {
   })
 }
 
+const defaultName = 'update_memory'
 const defaultDescription =
   'Changes what you keep about this person for all later conversations. Write what they tell you and what stays true, such as their name and wishes. Remove what is no longer true. Do not write what only matters now.'
 
@@ -165,4 +150,27 @@ function storeOf(ctx: Pick<SessionContext, 'find'>, given: SessionStore | undefi
   const store = given ?? ctx.find(sharedStore)?.sessions
   if (store !== undefined) return store
   throw misconfigured(layer, 'has no store. Pass one to the agent, new Agent({ store }), or to the layer as "store".')
+}
+
+/** Returns the tool that edits the block. */
+function editTool(
+  { name = defaultName, description = defaultDescription, requireApproval }: WorkingOptions,
+  { as, schema, edits }: { as: string; schema: BlockSchema; edits: Capability<EditOfTurn> },
+): AnyTool {
+  return {
+    name,
+    description,
+    // Others may have written the text that it stores, and later conversations read it without labels.
+    flow: { writes: true },
+    jsonSchema: schema.toolSchema,
+    onInterrupted: 'retry',
+    ...(requireApproval !== undefined && { requireApproval }),
+    async execute(patch: BlockPatch, ctx: ToolExecution) {
+      const edited = await ctx.find(edits)?.(patch, ctx)
+      if (edited === undefined || edited === 'unchanged') return 'Nothing has changed.'
+      if ('problem' in edited) return toolResult({ content: `Not stored: ${edited.problem}.`, isError: true })
+      ctx.emit({ type: 'memory:working', layer: as, version: edited.version } satisfies WorkingMemoryChanged)
+      return `Stored. It is now: ${JSON.stringify(edited.block)}`
+    },
+  } satisfies AnyTool as AnyTool
 }

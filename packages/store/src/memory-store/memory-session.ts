@@ -1,5 +1,5 @@
 import { type Message, type SessionKey, type StoredTurn, toJson } from '@allium/core'
-import type { MemoryPassage } from '../passages/memory-passages.ts'
+import type { MemoryPassage } from '../passages/memory-passage.ts'
 import type {
   FindBy,
   HistoryTurn,

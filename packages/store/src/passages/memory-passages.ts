@@ -12,16 +12,9 @@ import {
 } from '@allium/store'
 import type { MemorySession } from '../memory-store/memory-session.ts'
 import { checkPlaces, checkScope, checkScopeOwner, checkTerms, maxPostings } from './check-passage-query.ts'
-import { type CheckedPassage, checkPassages } from './check-passages.ts'
+import { checkPassages } from './check-passages.ts'
+import type { MemoryPassage } from './memory-passage.ts'
 import { passageText } from './passage-text.ts'
-
-/** A passage of a session in memory, at its position of the list. */
-export interface MemoryPassage extends Omit<CheckedPassage, 'terms'> {
-  readonly turnId: string
-  readonly terms: ReadonlyMap<string, number>
-  /** Grows with each passage of the store. */
-  readonly n: number
-}
 
 /** Finds the passages of the memory store. They are in the sessions, so they move and are deleted with those. */
 export class MemoryPassages implements PassageStore {

@@ -1,32 +1,10 @@
-import {
-  AlliumError,
-  type DisplayTransform,
-  type Middleware,
-  type Session,
-  type SessionKey,
-  type SessionOptions,
-} from '@allium/core'
+import { AlliumError, type DisplayTransform, type Middleware, type Session, type SessionKey } from '@allium/core'
 import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
+import type { GroupAgent, GroupSessionOptions } from './group-agent.ts'
 import { type GroupInspection, inspectGroup } from './inspect-group.ts'
 import { LiveGroupRuns } from './live-runs.ts'
 import { SessionOfAgents } from './session-of-agents.ts'
-import { type HandoffAgent, handoffKey } from './targets.ts'
-
-/** An agent of a group, as `new Agent()` creates it. */
-export interface GroupAgent extends HandoffAgent {
-  readonly sessionNames: readonly string[]
-  readonly version: string | undefined
-  readonly store?: unknown
-  init(): Promise<void>
-  session(options?: { id?: string; principal?: never; context?: never }): Session<unknown, unknown>
-  displayFor(key: SessionKey): Promise<DisplayTransform>
-  use(layer: Middleware): unknown
-  inspect(): GroupInspection
-  dispose(options?: { timeout?: number }): Promise<void>
-}
-
-/** The options of a group's session: those of `agent.session()` that all of its agents take. */
-export type GroupSessionOptions = Pick<SessionOptions, 'id' | 'principal' | 'context'>
+import { handoffKey } from './targets.ts'
 
 /** A session that runs on its current agent. A run answers with the agent that the session was handed off to. */
 export interface GroupSession extends Session<unknown, unknown> {

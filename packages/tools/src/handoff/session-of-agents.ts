@@ -10,7 +10,7 @@ import {
   type Snapshot,
 } from '@allium/core'
 import { continuation, type Handoff } from '../handoff.ts'
-import type { GroupAgent, GroupSessionOptions } from './agent-group.ts'
+import type { GroupAgent, GroupSessionOptions } from './group-agent.ts'
 import { GroupRun, type StartedTurn } from './group-run.ts'
 import type { LiveGroupRuns } from './live-runs.ts'
 import { handoffKey, handoffReason } from './targets.ts'

@@ -1,18 +1,10 @@
 import { messageOf, misconfigured } from '@allium/core'
 import { checkPath } from '@allium/shared/file-paths'
-import { type Frontmatter, parseSkill } from './frontmatter.ts'
+import { parseSkill } from './frontmatter.ts'
 import { loadNode } from './node.ts'
+import type { Skill } from './skill.ts'
 import { listFiles } from './skill-files.ts'
 import { readText } from './text-file.ts'
-
-export interface Skill extends Frontmatter {
-  /** The folder, absolute and with links resolved. */
-  readonly folder: string
-  /** The Markdown after the frontmatter. */
-  readonly body: string
-  /** The other files in the folder by their path from it, with their sizes in bytes. */
-  readonly files: ReadonlyMap<string, number>
-}
 
 export interface FolderOptions {
   readonly layer: string

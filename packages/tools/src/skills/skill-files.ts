@@ -1,6 +1,6 @@
 import { checkPath } from '@allium/shared/file-paths'
-import type { Skill } from './folder.ts'
 import { loadNode } from './node.ts'
+import type { Skill } from './skill.ts'
 import { readText } from './text-file.ts'
 
 const maxFiles = 1_000

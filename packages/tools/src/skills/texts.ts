@@ -1,4 +1,4 @@
-import type { Skill } from './folder.ts'
+import type { Skill } from './skill.ts'
 
 /** The most files that the text of a skill lists. */
 const maxListed = 100

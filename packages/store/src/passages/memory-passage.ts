@@ -1,0 +1,9 @@
+import type { CheckedPassage } from './check-passages.ts'
+
+/** A passage of a session in memory, at its position of the list. */
+export interface MemoryPassage extends Omit<CheckedPassage, 'terms'> {
+  readonly turnId: string
+  readonly terms: ReadonlyMap<string, number>
+  /** Grows with each passage of the store. */
+  readonly n: number
+}
