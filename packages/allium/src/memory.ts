@@ -1,3 +1,3 @@
 export * from '@allium/memory'
 export * from '@allium/memory/recall'
-export * from '@allium/memory/working'
+export { type WorkingMemoryChanged, type WorkingOptions, working } from '@allium/memory/working'

@@ -8,7 +8,16 @@ import { loadConfig, packs, serverPacks } from '../src/config.ts'
 import { factories } from './factories.ts'
 
 /** What a file cannot say: they take functions, agents, or a part of a store. */
-const forCode = ['guard.input', 'guard.output', 'memory.recall', 'model.route', 'tools.agent', 'tools.function']
+const forCode = [
+  'guard.input',
+  'guard.output',
+  'memory.recall',
+  'memory.working',
+  'model.route',
+  'tools.agent',
+  'tools.function',
+  'tools.handoff',
+]
 /** The least that a pack takes. */
 const least: Record<string, object> = {
   'guard.budget': { limit: 1 },

@@ -93,7 +93,7 @@ it('does not move a run that a process is executing', async () => {
 })
 
 it.each([
-  [['--to', '3'], 2, 'This one has the version "2", not "3"'],
+  [['--to', '3'], 2, 'This process has the version "2", not "3"'],
   [[], 2, '--to <version>'],
   [['--to', '2', '--export', 'none'], 2, 'exports no agent as "none"'],
   [['--to', '2', '--module', 'typo.mjs'], 2, 'There is no module'],

@@ -110,6 +110,8 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     get: (run, access) => runInfo(worker, run, access),
     following: (run, access) => followingRun(worker, run, access),
     async follow(run, open, principal) {
+      // Only agents of a group hand sessions off.
+      if (!('agents' in agent)) return run
       const { FollowedRun } = await import('./requests/followed-run.ts')
       const following = (turnId: string) => followingRun(worker, turnId, { principal })
       // A server calls it with its own runs.

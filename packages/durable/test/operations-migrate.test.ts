@@ -84,7 +84,7 @@ it('uses the current principal of the owner', async () => {
 })
 
 it.each([
-  ['another version', '3', 'run.version', 'This one has the version "2"'],
+  ['another version', '3', 'run.version', 'This process has the version "2"'],
   ['no version', '', 'run.options', 'The version must be a text'],
 ])('rejects %s', async (_, to, code, message) => {
   const { run, build, ops } = await scene()

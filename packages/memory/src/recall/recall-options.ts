@@ -14,7 +14,7 @@ export interface RecallOptions {
   /** The language of the conversations, for stems, stop words and names of months: a code of two letters. @default 'en' */
   language?: RecallLanguage | undefined
   /** The state key with the labels of a conversation, which answers carry. @default 'guard:flow:labels', of `guard.flow` */
-  labels?: string | undefined
+  labelsKey?: string | undefined
   /** The tool's name. @default 'recall' */
   name?: string | undefined
   /** The tool description for the model. @default to ask with the words of what it looks for */
@@ -29,7 +29,7 @@ const readOptions = layerOptions<RecallOptions>('memory:recall', {
   limit: option.number({ from: 1, to: 100 }),
   tokens: option.number({ from: 50 }),
   language: option.oneOf(...recallLanguages),
-  labels: option.text,
+  labelsKey: option.text,
   name: option.text,
   description: option.text,
 })
@@ -43,12 +43,12 @@ export function resolveRecallOptions(given: RecallOptions) {
     limit = 6,
     tokens = 1_500,
     language = 'en',
-    labels = 'guard:flow:labels',
+    labelsKey = 'guard:flow:labels',
     name = 'recall',
     description = defaultDescription,
     as = 'memory:recall',
   } = rest
-  return { store, every, limit: Math.floor(limit), tokens, language, labels, name, description, as }
+  return { store, every, limit: Math.floor(limit), tokens, language, labelsKey, name, description, as }
 }
 
 const defaultDescription =

@@ -56,7 +56,7 @@ export function recall(given: RecallOptions = {}): Middleware {
     tools: every === undefined ? [tool] : [],
     session(ctx, next) {
       recaller.checkPrincipal(ctx)
-      const passages = new SessionPassages(ctx, recaller, options.labels)
+      const passages = new SessionPassages(ctx, recaller, options.labelsKey)
       aroundRun(ctx, (_, run) => passages.around(run))
       return next()
     },
