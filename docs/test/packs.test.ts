@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { handoff } from 'allium/group'
 import * as guard from 'allium/guard'
 import * as memory from 'allium/memory'
 import * as model from 'allium/model'
@@ -31,7 +32,7 @@ describe.each([
   ['guard', guard],
   ['model', model],
   ['observe', { ...observe, metrics, promptCache, trace }],
-  ['tools', { ...tools, skills }],
+  ['tools', { ...tools, handoff, skills }],
   ['memory', memory],
 ])('the pack %s', (name, pack) => {
   const layers = layersOf(name, pack).sort()

@@ -30,13 +30,13 @@ const requiredMethods: Readonly<Record<string, string>> = {
   recordings: 'add get list',
   feedback: 'put get list',
   rollouts: 'begin score look',
-  passages: 'key postings read count',
+  passages: 'key',
   audit: 'chainOf',
 }
 
 function checkStore(store: unknown): void {
   if (typeof store === 'string')
-    throw storeOptionError('is a string', `Open it first: store: sqlite(${JSON.stringify(store)}).`)
+    throw storeOptionError('is a string', `Open it: store: sqlite(${JSON.stringify(store)}).`)
   if (typeof store !== 'object' || store === null) throw storeOptionError(`is ${String(store)}`, expectedStore)
   if (missingMethod(store, 'sessions') === undefined)
     throw storeOptionError('only stores sessions', 'Write store: { sessions: store }.')
@@ -48,7 +48,7 @@ function checkStore(store: unknown): void {
       throw storeOptionError(`has a part ${part} without the function ${method}()`, expectedStore)
   }
   if (given.limits !== undefined && typeof given.limits !== 'function')
-    throw storeOptionError('has limits that are no function', 'It makes counters for guard.rateLimit().')
+    throw storeOptionError('has limits that are no function', 'guard.rateLimit() needs one.')
 }
 
 /** Returns the first function that a part lacks. */

@@ -16,7 +16,6 @@ const forCode = [
   'model.route',
   'tools.agent',
   'tools.function',
-  'tools.handoff',
 ]
 /** The least that a pack takes. */
 const least: Record<string, object> = {

@@ -84,7 +84,7 @@ describe('new Agent({ store })', () => {
   it('is told apart from what is none, with the mend', () => {
     const make = (store: unknown) => () => new Agent({ model: scriptedModel([]), store: store as AgentStore })
     const sessions = memoryStore()
-    expect(make('allium.db')).toThrow(/is a string\. Open it first: store: sqlite\("allium\.db"\)/)
+    expect(make('allium.db')).toThrow(/is a string\. Open it: store: sqlite\("allium\.db"\)/)
     expect(make(null)).toThrow(/is null/)
     expect(make(sessions)).toThrow(/store: \{ sessions: store \}/)
     expect(make({ ledger: memoryLedger() })).toThrow(/has no sessions/)

@@ -11,7 +11,7 @@ import { type AttachedEvent, type AttachOptions, attach } from './requests/attac
 import { migrateRun, type RetryOptions, retryRun, type StopOptions, stopRun } from './requests/change-run.ts'
 import type { RunAccess, StartedRun } from './requests/owned-run.ts'
 import { type RunInfo, runInfo } from './requests/run-info.ts'
-import { continueRun, denyOverdue, followingRun, startRun } from './requests/start-run.ts'
+import { denyOverdue, startRun } from './requests/start-run.ts'
 import { Worker } from './worker/worker.ts'
 
 interface ListOptions {
@@ -94,7 +94,7 @@ export interface Durable {
  */
 export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   checkDurableOptions(options)
-  const host = hostFor(agent, options, (...of) => continueRun(worker, ...of))
+  const host = hostFor(agent, options, async (...of) => (await handoffs()).continueRun(worker, ...of))
   const { runs, sessions, events } = host
   checkLayers(agent, runs.sealed)
   const worker: Worker = new Worker(host, { denyOverdue: (calls) => denyOverdue(worker, calls) })
@@ -108,11 +108,11 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     retry: (run, access) => retryRun(worker, run, access),
     migrate: (run, access) => migrateRun(worker, run, access),
     get: (run, access) => runInfo(worker, run, access),
-    following: (run, access) => followingRun(worker, run, access),
+    following: async (run, access) => (await handoffs()).followingRun(worker, run, access),
     async follow(run, open, principal) {
       // Only agents of a group hand sessions off.
       if (!('agents' in agent)) return run
-      const { FollowedRun } = await import('./requests/followed-run.ts')
+      const { FollowedRun, followingRun } = await handoffs()
       const following = (turnId: string) => followingRun(worker, turnId, { principal })
       // A server calls it with its own runs.
       return new FollowedRun(run as never, { following, open: open as never }) as never
@@ -124,6 +124,9 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   setHost(made, host)
   return made
 }
+
+/** Only sessions that are handed off need it. */
+const handoffs = () => import('@allium/durable/followed-run')
 
 function hostFor(agent: DurableAgent, options: DurableOptions, onHandoff: Host['continueRun']): Host {
   const { runs, sessions, schedules } = options.store

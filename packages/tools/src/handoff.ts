@@ -82,9 +82,9 @@ const readOptions = layerOptions<HandoffOptions>('tools:handoff', {
  * @throws AlliumError `layer.config` (from `init()`) for an agent of another group, for the agent itself, and for a target without this layer;
  * (from the first run) for a target that does not declare a state key of this agent
  * @example
- * const refunds = new Agent({ name: 'refunds', sessionGroup: 'desk', model }).use(tools.handoff({ to: [] }))
+ * const refunds = new Agent({ name: 'refunds', sessionGroup: 'desk', model }).use(handoff({ to: [] }))
  * const triage = new Agent({ name: 'triage', sessionGroup: 'desk', model }).use(
- *   tools.handoff({ to: [{ agent: refunds, description: 'Refunds and returns' }] }),
+ *   handoff({ to: [{ agent: refunds, description: 'Refunds and returns' }] }),
  * )
  */
 export function handoff(options: HandoffOptions) {

@@ -2,7 +2,6 @@ export { type AgentToolOptions, agentTool as agent } from './agent.ts'
 export { type CacheOptions, cache, type ToolsCacheHit } from './cache.ts'
 export { type EmulateOptions, emulate, type ToolsEmulated } from './emulate.ts'
 export { type FunctionOptions, functionTool as function } from './function.ts'
-export { type Handoff, type HandoffOptions, type HandoffTarget, handoff, type ToolsHandoff } from './handoff.ts'
 // Also available as a subpath. Its Node modules and its library are loaded with the first request.
 export { type HttpLookup, type HttpMethod, type HttpOptions, http } from './http.ts'
 // Also available as a subpath. Its SDK is an optional peer dependency, which is loaded when an agent with servers begins.

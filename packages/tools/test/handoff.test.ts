@@ -24,7 +24,7 @@ function part(name: string, { says, to: targets = () => [], max, layers = [], ..
   return { agent: agent as Agent, model }
 }
 
-describe('tools.handoff', () => {
+describe('handoff', () => {
   it('answers the same input with the other agent, and all later inputs', async () => {
     const refunds = part('refunds', { says: ['Refunded.', 'Anything else?'] })
     const triage = part('triage', { says: [to('refunds')], to: () => [refunds.agent] })
@@ -143,7 +143,7 @@ describe('tools.handoff', () => {
     [
       'no layer of its own',
       () => [new Agent({ name: 'x', sessionGroup: 'desk', model: scriptedModel([]) }) as Agent],
-      'has no layer tools.handoff',
+      'has no layer handoff',
     ],
   ])('refuses a target with %s at init()', async (_, targets, message) => {
     const { agent } = part('triage', { says: [], to: targets })

@@ -16,7 +16,7 @@ interface Answer {
 }
 
 /** A run as a server has it. */
-export interface FollowableRun {
+interface FollowableRun {
   readonly key: unknown
   readonly sessionId: unknown
   readonly idempotencyKey: unknown

@@ -1,11 +1,10 @@
-import type { Input } from '@allium/core'
 import { callsInside, type DurableRun, type ExpiredCalls } from '@allium/store'
 import type { AgentCode, Stores } from '../host/host.ts'
 import { firstStepOf } from '../journal/run-journal.ts'
 import type { StartOptions } from '../options.ts'
 import { inputDigestOf, sessionIdOf, storedTask, type Task, taskOf } from '../run/task.ts'
 import type { Worker } from '../worker/worker.ts'
-import { ownedRun, type RunAccess, type StartedRun } from './owned-run.ts'
+import type { StartedRun } from './owned-run.ts'
 
 interface NewRun extends Pick<StartOptions, 'runAt' | 'onBusy' | 'queue' | 'priority'> {
   key: DurableRun['key']
@@ -54,29 +53,7 @@ export async function denyOverdue(worker: Worker, { run, callIds }: ExpiredCalls
   )
 }
 
-/** Starts the turn after a handoff, by a run that waits until the run that handed off has ended. A repeated call starts no other one. */
-export async function continueRun(worker: Worker, run: DurableRun, task: Task, input: Input): Promise<void> {
-  const { decisions: _, approver: __, operator: ___, ...same } = task
-  const queue = worker.host.queues.has(run.queue) ? run.queue : 'default'
-  const next = { ...same, input, idempotencyKey: continuationKey(run.run) }
-  await addRun(worker, { key: run.key, queue, priority: run.priority, task: next })
-}
-
-/** Returns the run that continues after a handoff of a run. */
-export async function followingRun(
-  worker: Worker,
-  run: string,
-  { principal }: RunAccess = {},
-): Promise<string | undefined> {
-  const { key } = await ownedRun(worker, run, principal)
-  return (await worker.host.runs.find(key, continuationKey(run)))?.run
-}
-
-function continuationKey(run: string): string {
-  return `handoff:${run}`
-}
-
-async function addRun(
+export async function addRun(
   worker: Worker,
   { key, task, decidedCalls, runAt, onBusy, queue = 'default', priority }: NewRun,
 ): Promise<StartedRun> {

@@ -38,10 +38,10 @@ export interface AgentGroup<Store = unknown> {
 const ofSession: KeysOf<GroupSessionOptions> = { id: true, principal: true, context: true }
 
 /**
- * Runs sessions on several agents that hand off to each other with `tools.handoff`. The first agent begins new sessions. If the agents have a
+ * Runs sessions on several agents that hand off to each other with `handoff`. The first agent begins new sessions. If the agents have a
  * store, it must be the same one; otherwise the sessions are kept in this process.
  *
- * @throws AlliumError `agent.options` for agents of different groups, without `tools.handoff`, with the same name, or with different stores
+ * @throws AlliumError `agent.options` for agents of different groups, without `handoff`, with the same name, or with different stores
  * @example
  * const desk = agentGroup([triage, refunds])
  * const chat = desk.session({ id: 'chat-1', principal })
@@ -108,7 +108,7 @@ function checkGroup<A extends GroupAgent>(agents: readonly A[]): readonly [A] {
     if (agent.store !== first.store)
       throw invalid(`The agents "${first.name}" and "${name}" have different stores. Give both the same store.`)
     if (!agent.inspect().layers.some(({ state }) => state.includes(handoffKey)))
-      throw invalid(`The agent "${name}" of the group has no layer tools.handoff. Add tools.handoff({ to: [] }) to it.`)
+      throw invalid(`The agent "${name}" of the group has no layer handoff. Add handoff({ to: [] }) to it.`)
   }
   return [first]
 }

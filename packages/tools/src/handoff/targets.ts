@@ -34,7 +34,7 @@ export function checkTargets<T extends { readonly agent: HandoffAgent }>(
         `which is not in its session group. Give both agents the same sessionGroup, not "${from.sessionNames[0]}" and "${agent.sessionGroup ?? name}".`,
       )
     if (!stateKeysOf(agent).includes(handoffKey))
-      throw refusal(from, name, 'which has no layer tools.handoff. Add tools.handoff({ to: [] }) to it.')
+      throw refusal(from, name, 'which has no layer handoff. Add handoff({ to: [] }) to it.')
     names.add(name)
   }
   return targets
