@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { createOpenAI } from '@ai-sdk/openai'
 import { tenantOf } from '@allium/core'
 import { physicalCallsOf } from '@allium/core/context'
-import type { Ledger, SessionStore } from '@allium/store'
+import type { Ledger, PassageStore, SessionStore } from '@allium/store'
 import type { Meter, Tracer } from '@opentelemetry/api'
 import { z } from 'zod'
 import * as guard from '../../src/guard.ts'
@@ -25,6 +25,7 @@ export interface Parts {
   folder: string
   ledger: Ledger
   store: SessionStore
+  passages: PassageStore
   audit: observe.Audit
   tracer: Tracer
   meter: Meter
@@ -40,7 +41,7 @@ export interface Parts {
 }
 
 /** An agent with every layer of every pack, in the order that the documentation recommends. */
-export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, log, write, did, heard, cut }: Parts) {
+export function everyLayer({ url, folder, ledger, store, passages, audit, tracer, meter, log, write, did, heard, cut }: Parts) {
   const openai = createOpenAI({ baseURL: url, apiKey: 'none' })
   const named = (id: string) => fromAiSdk(openai.chat(id))
   const budget = () =>
@@ -69,15 +70,17 @@ export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, l
     .use(guard.content({ keywords: ['gunpowder'] }))
     .use(guard.input({ check: (text) => !text.includes('forbidden input') || { block: 'The input is forbidden.' } }))
     .use(guard.judge({ model: named('judge'), rubric: 'Speaks of numbers.', use: [budget()] }))
-    .use(memory.persist({ store, anonymous: true }))
+    .use(memory.persist({ store }))
     .use(audit)
     .use(observe.log({ logger: { debug: log, info: log, warn: log, error: log } }))
     .use(observe.console({ write }))
     .use(guard.rateLimit({ limit: 10_000, per: 'tenant', window: 'minute' }))
-    .use(guard.timeout({ turn: 20_000 }))
+    .use(guard.timeout({ turn: 60_000 }))
     .use(memory.compact({ trigger: { messages: 30 }, model: named('summary') }))
     .use(memory.truncate({ maxMessages: 60 }))
+    .use(memory.recall({ store: passages }))
     .use(memory.plan())
+    .use(memory.working({ schema: z.object({ name: z.string().optional() }), store }))
     .use(tools.truncate({ maxLength: 400 }))
     .use(model.selectTools({ tools: ({ request }) => request.tools.map(({ name }) => name) }))
     .use(

@@ -56,7 +56,7 @@ export async function inSession<T>(
   tenant: string,
   work: (session: Session<object>) => Promise<T>,
 ) {
-  const session = agent.session({ principal: { tenantId: tenant } })
+  const session = agent.session({ principal: { tenantId: tenant, userId: 'dana' } })
   try {
     return await work(session)
   } finally {

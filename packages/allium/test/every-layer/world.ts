@@ -46,6 +46,7 @@ export async function world() {
     folder,
     ledger,
     store,
+    passages: store.passages,
     audit,
     tracer,
     meter: meters.getMeter('test'),

@@ -39,8 +39,10 @@ export class SessionPassages {
       const labels = labelsIn(turn.rest.state[this.#labelsKey])
       return passagesOf(turn, { author: this.#recaller.userOf(principal), before, labels }, { key, language })
     } catch (error) {
-      const what = `The run "${turn.turnId}" of the session "${sessionId}" cannot be recalled: ${messageOf(error)}`
-      logger.warn(`${what} "allium store reindex" adds it later.`, { error })
+      logger.warn(
+        `The run "${turn.turnId}" of the session "${sessionId}" is stored, but cannot be recalled: ${messageOf(error)}`,
+        { error },
+      )
       return []
     }
   }
