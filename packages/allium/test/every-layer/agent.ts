@@ -41,7 +41,21 @@ export interface Parts {
 }
 
 /** An agent with every layer of every pack, in the order that the documentation recommends. */
-export function everyLayer({ url, folder, ledger, store, passages, audit, tracer, meter, log, write, did, heard, cut }: Parts) {
+export function everyLayer({
+  url,
+  folder,
+  ledger,
+  store,
+  passages,
+  audit,
+  tracer,
+  meter,
+  log,
+  write,
+  did,
+  heard,
+  cut,
+}: Parts) {
   const openai = createOpenAI({ baseURL: url, apiKey: 'none' })
   const named = (id: string) => fromAiSdk(openai.chat(id))
   const budget = () =>
