@@ -25,11 +25,11 @@ const long = project('long', { include: folders.map((folder) => `${folder}/**/*.
 /** What needs more than Node and npm: browsers, bundlers, other runtimes, databases, what users install. */
 const e2e = project('e2e', {
   include: ['e2e/*.e2e.ts', ...folders.map((folder) => `${folder}/**/*.e2e.ts`)],
-  // Most of them wait for timers, databases and browsers, so four share two cores.
-  maxWorkers: 4,
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  expect: { poll: { timeout: 30_000 } },
+  // Many of them wait for timers, databases and browsers, so three share two cores.
+  maxWorkers: 3,
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
   globalSetup: 'e2e/global-setup.ts',
 })
 

@@ -72,7 +72,7 @@ it.skipIf(postgres === undefined)(
     const resumed = await post(second.url, 'decisions', { decisions })
     expect(turnEnd(await resumed.text()).status).toBe('completed')
   },
-  120_000,
+  240_000,
 )
 
 interface TurnEnd {

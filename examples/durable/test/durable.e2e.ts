@@ -18,7 +18,7 @@ it('continues after a kill in mid-answer, without a second booking and with a co
   expect(out).toContain('booked   the train')
   expect(out).toMatch(/status {3}completed\nanswer {3}The train leaves at nine, .* Have a good journey!/)
   expect(readFileSync(`${file}.log`, 'utf8').trim().split('\n').sort()).toEqual(['room', 'train'])
-}, 120_000)
+}, 240_000)
 
 it('a new version with another layer continues the run of a killed process, and books nothing twice', async () => {
   const file = join(folder, 'deploy.db')
@@ -27,7 +27,7 @@ it('a new version with another layer continues the run of a killed process, and 
   expect(out).toMatch(/moved {4}to version 2, after \d+ replayed steps/)
   expect(out).toMatch(/status {3}completed\nanswer {3}The train leaves at nine/)
   expect(readFileSync(`${file}.log`, 'utf8').trim().split('\n').sort()).toEqual(['room', 'train'])
-}, 120_000)
+}, 240_000)
 
 /** Runs the program to its end, or kills it after it has printed a text. */
 function run(file: string, until?: string, more: Record<string, string> = {}): Promise<string> {

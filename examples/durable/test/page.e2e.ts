@@ -30,7 +30,7 @@ test('a page continues after its server was killed in mid-answer, without a seco
   expect(readFileSync(`${file}.log`, 'utf8').trim().split('\n').sort()).toEqual(['room', 'train'])
   await page.emulateMedia({ colorScheme: 'dark' })
   await picture(page, 'durable')
-}, 120_000)
+}, 240_000)
 
 /** Starts the program, and waits for its address. */
 async function start(file: string, port: number) {

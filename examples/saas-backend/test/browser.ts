@@ -38,6 +38,7 @@ export async function pageOf(browser: Browser, url: string, key: string, options
   const [name, value] = (await cookieOf(url, key)).split('=') as [string, string]
   await context.addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }])
   const page = await context.newPage()
+  page.setDefaultTimeout(60_000)
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(message))
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => {
   registry.close()
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-}, 120_000)
+}, 240_000)
 
 test('each template passes its types, lint, tests and evaluation without a key', async () => {
   for (const app of ['agent', 'saas'])
@@ -41,9 +41,12 @@ test.each(['node22', 'node24'])(
   async (runtime) => {
     const node = resolve('e2e/runtimes/node_modules', runtime, 'bin/node')
     for (const template of ['agent', 'saas'])
-      await execute(node, ['node_modules/vitest/vitest.mjs', 'run'], { cwd: join(folder, template), env: registry.env })
+      await execute(node, ['node_modules/vitest/vitest.mjs', 'run', '--testTimeout=60000'], {
+        cwd: join(folder, template),
+        env: registry.env,
+      })
   },
-  120_000,
+  240_000,
 )
 
 test('the agent answers in the terminal, and says that a script answers', async () => {
@@ -89,7 +92,7 @@ test('one command leads from npm create to a streamed answer of the SaaS in the 
   await page.getByRole('button', { name: 'Approve' }).click()
   await page.getByText('I have refunded order 17.').waitFor()
   expect(faults).toEqual([])
-}, 120_000)
+}, 240_000)
 
 test.each<[string, BrowserContextOptions]>([
   ['light', {}],
@@ -124,7 +127,7 @@ test.each<[string, BrowserContextOptions]>([
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(faults).toEqual([])
   },
-  90_000,
+  240_000,
 )
 
 /** Starts the project "saas" on a free port, and returns its URL. */

@@ -46,6 +46,7 @@ export async function openPage(url: string, options: BrowserContextOptions = {})
   const context = await (await openBrowser()).newContext({ viewport: { width: 1000, height: 700 }, ...options })
   onTestFinished(() => context.close())
   const page = await context.newPage()
+  page.setDefaultTimeout(60_000)
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(message))
   page.on('console', (message) => {

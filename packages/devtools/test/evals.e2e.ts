@@ -25,7 +25,7 @@ test('a report appears when it is written, with its gates, and a case opens besi
   project.write('.allium/evals/answers.json', JSON.stringify(await evalReport([], baseline)))
   await page.getByText('No case of this report matches.').waitFor()
   expect(faults).toEqual([])
-}, 60_000)
+})
 
 test('a turn is saved as a case once, with the texts before it and an expected answer', async () => {
   const project = await startProject()
@@ -52,4 +52,4 @@ test('a turn is saved as a case once, with the texts before it and an expected a
   expect(cases).toMatchObject([{ expected: 'Nothing.', tags: ['small talk'], principal: { userId: 'developer' } }])
   expect(cases[0]?.input).toHaveLength(3)
   expect(faults).toEqual([])
-}, 60_000)
+})

@@ -65,7 +65,7 @@ export async function openPage({ url }: Pick<Inspector, 'url'>, options: Browser
   const context = await (await openBrowser()).newContext({ viewport: { width: 1300, height: 800 }, ...options })
   onTestFinished(() => context.close())
   const page = await context.newPage()
-  page.setDefaultTimeout(30_000)
+  page.setDefaultTimeout(60_000)
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(message))
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))

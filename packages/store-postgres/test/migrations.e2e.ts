@@ -15,7 +15,7 @@ const stores = storesAt(url)
 afterAll(async () => {
   await stores.end()
   await server?.end()
-}, 60_000)
+})
 
 const addColumn = "alter table {s}.accounts add column currency text not null default 'EUR';"
 

@@ -59,7 +59,7 @@ test.each<[string, BrowserContextOptions]>([
     const files = kinds.map((kind) => `${kind}.html`)
     expect(await visitAll(files, options)).toEqual([])
   },
-  120_000,
+  240_000,
 )
 
 test('a reader moves the layers of the onion, and sees another trace', async () => {
