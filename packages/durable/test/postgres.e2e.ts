@@ -92,7 +92,7 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
     await untilLogged(store, { key, turnId: run })
     await store.close()
     const again = stores.again(store)
-    const next = imageProcess(again, ['Three images.'])
+    const next = imageProcess(again, ['Three images.'], { lease: 8000 })
     const events = await eventsOf(next.runs, run)
     const all = ['generated', 'input', 'tool']
     expect([namesOf(next.model.requests[0]?.messages), next.called, namesOf(events)]).toEqual([all, [], ['generated']])
