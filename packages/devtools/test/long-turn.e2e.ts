@@ -1,5 +1,9 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openPage, openView, startProject } from './project.ts'
 
 const steps = 10_000
@@ -57,18 +61,29 @@ function longestTask(trace: Buffer | undefined): number {
 
 /** Sends the records of a long turn instead of the feed, after the page has reconnected to it. */
 async function feed(page: Page, steps: number): Promise<void> {
+  // A response that Playwright fulfills reaches the page in one piece, and so in one task.
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    Readable.from(recordsOfLongTurn(steps)).pipe(response, { end: false })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   let isSent = false
   await page.unrouteAll()
   await page.route('**/api/inspect/feed*', async (route) => {
     if (isSent) return
     isSent = true
-    await route.fulfill({ contentType: 'text/event-stream', body: recordsOfLongTurn(steps) })
+    await route.continue({ url })
   })
   await page.reload()
   await page.evaluate(observe)
 }
 
-function recordsOfLongTurn(steps: number): string {
+function recordsOfLongTurn(steps: number): string[] {
   const turn = { turnId: 't', sessionId: 'long', tenant: '', owner: 'developer' }
   const principal = { userId: 'developer' }
   const event = (fields: object) => ({ type: 'event', ...turn, event: fields, at: 1 })
@@ -153,5 +168,5 @@ function recordsOfLongTurn(steps: number): string {
   const frames: string[] = []
   for (let at = 0; at < records.length; at += 200)
     frames.push(`id: epoch.${at}\ndata: ${JSON.stringify(records.slice(at, at + 200))}\n\n`)
-  return frames.join('')
+  return frames
 }
