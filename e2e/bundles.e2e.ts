@@ -142,8 +142,17 @@ function needs(name: string, runtime: Tool): Tool[] {
   return [(bundlers[name] as (typeof bundlers)[string])[0], runtime]
 }
 
-/** Bundles an entry of the app, and gives the file. */
-async function bundle(name: string, entry: string): Promise<string> {
+const bundles = new Map<string, Promise<string>>()
+
+/** Bundles an entry of the app, once for all tests, and gives the file. */
+function bundle(name: string, entry: string): Promise<string> {
+  const key = `${entry} by ${name}`
+  const made = bundles.get(key) ?? makeBundle(name, entry)
+  bundles.set(key, made)
+  return made
+}
+
+async function makeBundle(name: string, entry: string): Promise<string> {
   const to = join(app, 'out', name.replace(/\W+/g, '-'), entry)
   mkdirSync(to, { recursive: true })
   const [tool, args] = bundlers[name] as (typeof bundlers)[string]

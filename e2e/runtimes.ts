@@ -19,8 +19,15 @@ const commands = {
 
 export type Tool = keyof typeof commands
 
-/** Why a tool cannot be used on this machine; undefined if it can. */
+const known = new Map<Tool, string | undefined>()
+
+/** Why a tool cannot be used on this machine; undefined if it can. Each is asked for its version once. */
 export function absent(tool: Tool): string | undefined {
+  if (!known.has(tool)) known.set(tool, reasonOf(tool))
+  return known.get(tool)
+}
+
+function reasonOf(tool: Tool): string | undefined {
   const [command] = commands[tool]
   if (!existsSync(command)) return `${command} is not installed`
   try {
