@@ -20,8 +20,11 @@ beforeAll(async () => {
   const files = readdirSync(tarballs).map((name) => join(tarballs, name))
   const isCreate = (file: string) => basename(file).startsWith('create-allium')
   await Promise.all(files.map((file) => (isCreate(file) ? registry.publish(file) : registry.add(file))))
-  for (const template of ['agent', 'saas', 'pack'])
+  for (const template of ['agent', 'saas', 'pack']) {
+    const lap = stopwatch()
     await npm(['create', 'allium@latest', template, '--', '--template', template, '--yes'], folder, registry.env)
+    lap(`npm create ${template}`)
+  }
 }, 400_000)
 
 afterAll(() => {
@@ -78,9 +81,7 @@ test('npm run dev opens the inspector of the agent, and its chat answers', async
 
 test('one command leads from npm create to a streamed answer of the SaaS in the inspector', async () => {
   const lap = stopwatch()
-  await npm(['create', 'allium@latest', 'my-app', '--', '--template', 'saas', '--yes'], folder, registry.env)
-  lap('npm create')
-  const url = await startScript(['run', 'inspect', '--', '--port', '0'], join(folder, 'my-app'), registry.env)
+  const url = await startScript(['run', 'inspect', '--', '--port', '0'], join(folder, 'saas'), registry.env)
   lap('npm run inspect')
   const { page, faults } = await openPage(url)
   await page.getByRole('status').filter({ hasText: 'assistant' }).waitFor()
@@ -96,8 +97,7 @@ test('one command leads from npm create to a streamed answer of the SaaS in the 
 
 test.each<[string, BrowserContextOptions]>([
   ['light', {}],
-  ['dark', { colorScheme: 'dark' }],
-  ['on a phone', { viewport: { width: 390, height: 844 } }],
+  ['dark, on a phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
 ])(
   'the page of the SaaS signs up, streams, and asks before a refund, also after a reload: %s',
   async (_, options) => {

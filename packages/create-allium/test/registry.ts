@@ -64,7 +64,7 @@ export async function startRegistry(): Promise<Registry> {
 
   const folder = mkdtempSync(join(tmpdir(), 'allium-registry-'))
   const npmrc = join(folder, 'npmrc')
-  writeFileSync(npmrc, `registry=${url}\n//${host}/:_authToken=none\naudit=false\nfund=false\n`)
+  writeFileSync(npmrc, `registry=${url}\n//${host}/:_authToken=none\naudit=false\nfund=false\nprefer-offline=true\n`)
   const env: NodeJS.ProcessEnv = { ...process.env, npm_config_userconfig: npmrc, npm_config_registry: url }
   return {
     url,
