@@ -18,6 +18,7 @@ export default function setup(project: TestProject): () => void {
   const tarballs = resolve('.cache/tarballs')
   execFileSync('npx', ['-y', 'pnpm@10.34.8', 'exec', 'node', 'scripts/build/pack.mjs', tarballs], { stdio: 'inherit' })
   process.env.ALLIUM_BUILT = '1'
+  process.env.SAAS_PAGES = builtPages()
   const app = realpathSync(mkdtempSync(join(tmpdir(), 'allium-app-')))
   writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }))
   const files = readdirSync(tarballs).map((name) => join(tarballs, name))
@@ -25,6 +26,15 @@ export default function setup(project: TestProject): () => void {
   project.provide('app', app)
   project.provide('noRuntimes', installRuntimes())
   return () => rmSync(app, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** The pages of the SaaS, which nine starts of it would build again. */
+function builtPages(): string {
+  const folder = resolve('.cache/saas-pages')
+  rmSync(folder, { recursive: true, force: true })
+  const program = 'examples/saas-backend/src/build-pages.ts'
+  execFileSync(process.execPath, ['--import=tsx', program, folder], { stdio: 'inherit' })
+  return folder
 }
 
 function installRuntimes(): string | undefined {

@@ -5,7 +5,7 @@ import { createApp } from './app.ts'
 import { encryption } from './encryption.ts'
 import { readEnv } from './env.ts'
 import { openModels } from './model.ts'
-import { buildPages } from './pages.ts'
+import { openPages } from './pages.ts'
 import { openSecret } from './secret.ts'
 import { openStore } from './store.ts'
 import { welcome } from './welcome.ts'
@@ -29,7 +29,11 @@ async function start(): Promise<void> {
   const secret = openSecret(env)
   const isDurable = env.SAAS_DURABLE !== undefined
   const storeOptions = isDurable ? { encrypt: encryption(secret) } : {}
-  const [store, models, pages] = await Promise.all([openStore(env, storeOptions), openModels(env), buildPages()])
+  const [store, models, pages] = await Promise.all([
+    openStore(env, storeOptions),
+    openModels(env),
+    openPages(env.SAAS_PAGES),
+  ])
   const app = await createApp({
     store,
     models,

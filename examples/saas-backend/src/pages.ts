@@ -1,6 +1,8 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
-import { build, type Rolldown } from 'vite'
+import type { Rolldown } from 'vite'
 
 interface Page {
   body: string | Uint8Array<ArrayBuffer>
@@ -11,8 +13,32 @@ export type Pages = ReadonlyMap<string, Page>
 
 const root = fileURLToPath(new URL('../web', import.meta.url))
 
-/** Builds the pages in memory, so no outdated file can be served. */
-export async function buildPages(): Promise<Pages> {
+/** Returns the pages of a folder. Without one, it builds them in memory, so no outdated file can be served. */
+export function openPages(folder: string | undefined): Promise<Pages> {
+  return folder === undefined ? buildPages() : readPages(folder)
+}
+
+/** Builds the pages into a folder, from which any number of processes start without a bundler. */
+export async function writePages(folder: string): Promise<void> {
+  for (const [path, { body }] of await buildPages()) {
+    const file = join(folder, path)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, body)
+  }
+}
+
+async function readPages(folder: string): Promise<Pages> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  const pages = files.map(async (file) => {
+    const path = relative(folder, file).split(sep).join('/')
+    return pageOf(path, new Uint8Array(await readFile(file)))
+  })
+  return new Map(await Promise.all(pages))
+}
+
+async function buildPages(): Promise<Pages> {
+  const { build } = await import('vite')
   const built = await build({
     root,
     configFile: false,
@@ -28,11 +54,12 @@ export async function buildPages(): Promise<Pages> {
   })
   const { output } = built as Rolldown.RolldownOutput
   return new Map(
-    output.map((file) => {
-      const body = file.type === 'chunk' ? file.code : (file.source as Page['body'])
-      return [`/${file.fileName}`, { body, type: types[file.fileName.split('.').pop() as string] ?? 'text/plain' }]
-    }),
+    output.map((file) => pageOf(file.fileName, file.type === 'chunk' ? file.code : (file.source as Page['body']))),
   )
+}
+
+function pageOf(name: string, body: Page['body']): [path: string, page: Page] {
+  return [`/${name}`, { body, type: types[name.split('.').pop() as string] ?? 'text/plain' }]
 }
 
 const types: Record<string, string> = {

@@ -9,7 +9,10 @@ export function startPages() {
   let demo: Demo
   let browser: Browser
   beforeAll(async () => {
-    ;[demo, browser] = await Promise.all([startDemo({ SAAS_DATA: data.dir }), openBrowser()])
+    // Those that `npm run e2e` has built once.
+    const { SAAS_PAGES } = process.env
+    const env = { SAAS_DATA: data.dir, ...(SAAS_PAGES && { SAAS_PAGES }) }
+    ;[demo, browser] = await Promise.all([startDemo(env), openBrowser()])
   }, 60_000)
   afterAll(async () => {
     await browser.close()

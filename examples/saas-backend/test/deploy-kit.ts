@@ -45,7 +45,8 @@ export function folder(files: Env = {}): string {
 /** Starts a command of a recipe in the folder of the example. `node` is the one of the Dockerfile. */
 export function start([command = '', ...args]: readonly string[], env: Env): ChildProcess & { output(): string } {
   const program = /(^|\/)node$/.test(command) ? node : command
-  const child = spawn(program, args, { cwd: root, env: { PATH: process.env.PATH, ...env } })
+  const { PATH, SAAS_PAGES } = process.env
+  const child = spawn(program, args, { cwd: root, env: { PATH, ...(SAAS_PAGES && { SAAS_PAGES }), ...env } })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (output += piece))
   onTestFinished(async () => {
