@@ -3,7 +3,7 @@ import { layerKinds } from './layers.ts'
 import { planOf } from './plan.ts'
 import { difference } from './play.ts'
 
-const [from = 1, to = 300, show = 0] = process.argv.slice(2).map(Number)
+const [from = 1, to = 1000, show = 0] = process.argv.slice(2).map(Number)
 watchDigests()
 for (let seed = 1; seed <= 3; seed++) await difference({ ...planOf(seed), layers: layerKinds, inner: [] })
 let held = 0
@@ -24,3 +24,4 @@ for (let seed = from; seed <= to; seed++) {
   if (bad.length <= show) console.log(seed, JSON.stringify(plan), JSON.stringify(differs).slice(0, 3000))
 }
 console.log(held, 'of', to - from + 1, JSON.stringify([...kinds].sort((a, b) => b[1] - a[1])), bad.slice(0, 30))
+process.exitCode = bad.length === 0 ? 0 : 1
