@@ -24,6 +24,9 @@ export function parsed<O extends Options>(argv: readonly string[], options: O): 
   }
 }
 
+/** What a report says if the store has no recording to read. */
+export const noneMatches = 'No recording matches. Check --store, --agent, --tenant, --since and --until.'
+
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /** Reads an age such as 30d, or a date. Returns milliseconds since the epoch. @throws UsageError */
@@ -31,8 +34,12 @@ export function timeOf(name: string, value: string | undefined, now: number): nu
   if (value === undefined) return undefined
   const [, count = '', unit = ''] = /^(\d{1,6})([mhdw])$/.exec(value) ?? []
   if (count !== '') return now - Number(count) * (units[unit] as number)
-  const time = /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN
-  if (Number.isSafeInteger(time)) return time
+  const [, day = ''] = /^(\d{4}-\d\d-\d\d)(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/.exec(value) ?? []
+  // `Date.parse()` makes 3 March of 31 February.
+  if (Number.isFinite(Date.parse(day)) && new Date(day).toISOString().startsWith(day)) {
+    const time = Date.parse(value)
+    if (Number.isSafeInteger(time)) return time
+  }
   throw new UsageError(`${name} is "${value}". Give an age such as 30d, 12h or 90m, or a date such as 2026-11-01.`)
 }
 

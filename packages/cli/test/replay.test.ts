@@ -66,11 +66,18 @@ it('leaves out a layer, and prints JSON', async () => {
   expect(code).toBe(0)
 })
 
+it('says that no recording matches, and exits with 1', async () => {
+  const { code, out } = await allium(...(await recorded()), '--since', '2001-01-01T10:00Z', '--agent', 'other')
+  expect([code, out]).toEqual([1, expect.stringContaining('No recording matches. Check --store, --agent')])
+})
+
 it.each([
   [['replay'], 'allium replay src/agent.ts'],
   [['replay', 'x.ts', '--mode', 'loose'], '--mode is "loose"'],
   [['replay', 'x.ts', '--max-differences', '-1'], '--max-differences'],
   [['replay', 'x.ts', '--since', 'soon'], '--since is "soon"'],
+  [['replay', 'x.ts', '--until', '2026-02-31'], '--until is "2026-02-31"'],
+  [['replay', 'x.ts', '--since', '2026-02-01 (now)'], '--since is "2026-02-01 (now)"'],
 ])('reports a mistake in %j', async (argv, told) => {
   const { code, err } = await allium(...argv)
   expect(err).toContain(told)

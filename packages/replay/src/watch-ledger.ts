@@ -16,12 +16,14 @@ export function watchLedger(ledger: Ledger, turnOf: (run: string) => AskedLedger
   }
   return {
     reserve(request) {
-      const turn = request.run === undefined ? undefined : turnOf(request.run)
+      const { run = request.asker } = request
+      const turn = run === undefined ? undefined : turnOf(run)
       const answer = ledger.reserve(request)
       if (turn === undefined) return answer
       const told = (reservation: Reservation | undefined) => {
         turn.reserved(request, reservation, ledger)
-        if (reservation !== undefined) {
+        // A slot of a rate has an asker. It is not settled, so it must not keep the turn.
+        if (reservation !== undefined && request.run !== undefined) {
           held.set(keyOf(reservation), turn)
           if (held.size > most) held.delete(held.keys().next().value as string)
         }

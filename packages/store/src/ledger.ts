@@ -33,6 +33,8 @@ export interface Ledger {
     ttl?: number
     /** The run that reserves, for `holds()`. Must be unique across tenants. @default `holds()` does not find the reservation */
     run?: string
+    /** The run that asks, if it does not own the reservation: `holds()` does not find it. Only for ledgers that watch another one. */
+    asker?: string | undefined
     /** The owner of the run. After an erasure of the owner, the ledger keeps only digests of the reservation. The spent amount stays. */
     by?: Writer
   }): Reservation | undefined | Promise<Reservation | undefined>

@@ -24,8 +24,22 @@ it('shows a raised rate limit: the layer is not answered by its old decision', a
   ])
 })
 
-it('says of a changed rate limit that its count is not recorded', async () => {
+it('shows a lowered rate limit from the count that was recorded before each turn', async () => {
   const { kept, turns } = await recordedKind({ steps: ['one', 'two'], parts: rate(5), play: twice })
+  expect(turns.map(({ recorded }) => recorded.postings?.[0]?.balance?.reserved)).toEqual([0, 1])
+  const report = await replayedKind(kept, turns, { parts: rate(1)() })
+  expect(report).toMatchObject({ same: 1, different: 1, byLayer: { 'guard:rateLimit': 1 }, notes: {} })
+  expect(report.turns[0]?.turnId).toBe(turns[1]?.turnId)
+  expect(await replayedKind(kept, turns, { parts: rate(2)() })).toMatchObject({ same: 2 })
+})
+
+it('says of a changed rate limit with its own counter that its count is not recorded', async () => {
+  const free = { consume: async () => {}, reward: async () => {} }
+  const counted = (limit: number) => (): Parts => ({
+    layers: [guard.rateLimit({ limit, window: 'day', store: () => free })],
+  })
+  const { kept, turns } = await recordedKind({ steps: ['one', 'two'], parts: counted(5), play: twice })
+  expect(turns.map(({ recorded }) => recorded.postings)).toEqual([undefined, undefined])
   const { notes } = await replayedKind(kept, turns, { parts: rate(1)() })
   expect(notes).toEqual({ 'an account of the ledger has no recorded balance, so it counted from 0': 2 })
 })

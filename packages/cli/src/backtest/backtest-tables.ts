@@ -1,4 +1,5 @@
 import type { BacktestReport } from '@allium/replay/backtest'
+import { noneMatches } from '../recorded-arguments.ts'
 import type { Table } from '../runs/table.ts'
 
 /** How many rows of a table are printed. The JSON has all. */
@@ -16,9 +17,11 @@ export function backtestTables(report: BacktestReport): Table[] {
       `${name}: ${counted(calls.judged, 'call')} of ${counted(turns.run, 'turn')} judged, ${calls.unchanged} unchanged.`,
     ],
   ]
+  const notRun = reasonRows(turns.notReplayable)
   const hooked = new Set(layers.flatMap(({ layer, withoutHooks: hooks }) => (hooks.length > 0 ? [layer] : [])))
   return [
     summary,
+    ...(turns.run === 0 && notRun.length === 0 ? [[[noneMatches]]] : []),
     ...titled(['CHANGE', 'CALLS', 'AFTER A CHANGED CALL', 'LAYER', 'REASON', 'TENANTS'], layers.map(layerRow)),
     ...titled(
       ['CHANGE', 'BEFORE', 'TOOL', 'LAYER', 'TENANT', 'OWNER', 'SESSION', 'TURN', 'CALL'],
@@ -26,7 +29,7 @@ export function backtestTables(report: BacktestReport): Table[] {
     ),
     ...titled(['CALLS NOT JUDGED', 'REASON'], reasonRows(calls.notJudged)),
     ...titled(['TURNS DIVERGED', 'REASON'], reasonRows(turns.diverged)),
-    ...titled(['TURNS NOT RUN', 'REASON'], reasonRows(turns.notReplayable)),
+    ...titled(['TURNS NOT RUN', 'REASON'], notRun),
     ...withoutHooks.filter(({ layer }) => hooked.has(layer)).map(({ layer, hooks }) => [[withoutHook(layer, hooks)]]),
   ]
 }

@@ -1,4 +1,5 @@
 import type { ReplayedTurn, ReplayReport } from '@allium/replay/replay'
+import { noneMatches } from '../recorded-arguments.ts'
 import type { Table } from '../runs/table.ts'
 
 /** How many rows of a table are printed. The JSON has all. */
@@ -38,11 +39,13 @@ export function lanesTables(turn: ReplayedTurn): Table[] {
 export function summaryTables(report: ReplayReport, unread: Readonly<Record<string, number>>): Table[] {
   const { mode, replayed, same, different, notReplayable, byLayer, notes, turns } = report
   const differing = turns.filter(({ verdict }) => verdict === 'different')
+  const notRead = countRows({ ...notReplayable, ...unread })
   return [
     [[`${counted(replayed, 'turn')} replayed (${mode}): ${same} the same, ${different} with differences.`]],
     ...titled(['LAYER', 'TURNS'], countRows(byLayer)),
     ...titled(['TURN', 'SESSION', 'DIVERGED AT', 'RECORDED', 'REPLAYED'], differing.map(turnRow)),
-    ...titled(['TURNS NOT REPLAYED', 'COUNT'], countRows({ ...notReplayable, ...unread })),
+    ...(replayed === 0 && notRead.length === 0 ? [[[noneMatches]]] : []),
+    ...titled(['TURNS NOT REPLAYED', 'COUNT'], notRead),
     ...titled(['NOTE', 'TURNS'], countRows(notes)),
     ...(differing.length > 0 ? [[['Show one: allium replay … --turn <id>']]] : []),
   ]

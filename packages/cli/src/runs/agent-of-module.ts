@@ -19,7 +19,7 @@ export interface LoadedAgent {
 /** Imports the agent of a module as `allium dev` does: an export, or the result of an exported function. @throws UsageError */
 export async function agentOfModule(file: string, exportName: string | undefined, cwd: string): Promise<LoadedAgent> {
   const path = resolve(cwd, file)
-  if (!existsSync(path)) throw new UsageError(`There is no module ${path}. Check --module.`)
+  if (!existsSync(path)) throw new UsageError(`There is no module ${path}. Check its path.`)
   const module = await importModule(path)
   const exported = exportName === undefined ? (module.default ?? module.agent) : module[exportName]
   const agent = (await (typeof exported === 'function' ? exported() : exported)) as LoadedAgent['agent'] | undefined

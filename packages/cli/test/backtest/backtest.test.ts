@@ -64,6 +64,7 @@ it('fails with exit code 1 above --max-new-denials, and if no call could be judg
     await backtest('--store', path, '--until', '2001-01-01', '--max-new-denials', '0'),
   ]
   expect(codes.map(({ code }) => code)).toEqual([0, 1, 0, 1])
+  expect(codes.map(({ out }) => out.includes('No recording matches.'))).toEqual([false, false, false, true])
 })
 
 it.each([

@@ -46,15 +46,15 @@ export class LedgerRateStore implements RateStore {
     this.#lease = Math.min(maxLease, (options.duration * 1000) / leasesPerWindow)
   }
 
-  /** Returns the hold that the slot is part of. */
-  async consume(key: string): Promise<Reservation> {
+  /** Returns the hold that the slot is part of. @param asker the run that needs the slot */
+  async consume(key: string, _points = 1, asker?: string): Promise<Reservation> {
     const { keyPrefix, points: limit, duration } = this.#options
     const window = duration * 1000
     const now = this.#clock.now()
     const elapsed = (now - this.#origin) % window
     const account = `${keyPrefix}:rate:${now - elapsed}:${key}`
     const remaining = window - elapsed
-    const request = { account, limit, ttl: remaining, endsIn: remaining }
+    const request = { account, limit, ttl: remaining, endsIn: remaining, asker }
     const size = Math.min(this.#count(account) * blockGrowth, maxBlock, Math.floor(limit * blockShare))
     const slot = (size > blockGrowth && (await this.#takeFromBlock(request, size))) || (await this.#reserve(request, 1))
     if (slot === undefined) throw { msBeforeNext: remaining }

@@ -1,4 +1,4 @@
-import { type TurnView, tenantOf } from '@allium/core'
+import { sessionKeyOf, type TurnView, tenantOf } from '@allium/core'
 import { type Ledger, memoryLedger, sharedStore } from '@allium/store'
 import { accountOwner, principalField, throwMissingField, windowLengths } from './account.ts'
 import { LedgerRateStore } from './ledger-rate-store.ts'
@@ -31,6 +31,8 @@ export interface RateSlot {
   readonly key: string
   readonly limit: number
   readonly store: RateStore
+  /** The run that needs it. */
+  readonly asker: string
   /** The receipt that its store returned and can refund: plain data. */
   receipt?: unknown
 }
@@ -86,14 +88,15 @@ export class RateRule {
 
   slotFor(ctx: TurnView, limit: number): RateSlot {
     const key = JSON.stringify([this.per, this.window, ...this.#ownerParts(ctx)])
-    return { rate: this, key, limit, store: this.#storeFor(ctx, limit) }
+    const asker = JSON.stringify([this.#name, sessionKeyOf(ctx), ctx.turnId])
+    return { rate: this, key, limit, store: this.#storeFor(ctx, limit), asker }
   }
 
   /** Consumes a slot. If there is none, returns the milliseconds until one may be free. */
   async consume(slot: RateSlot): Promise<number | undefined> {
-    const { store, key } = slot
+    const { store, key, asker } = slot
     try {
-      const receipt = await store.consume(key, 1)
+      const receipt = await (store instanceof LedgerRateStore ? store.consume(key, 1, asker) : store.consume(key, 1))
       if (store.undo !== undefined) slot.receipt = receipt
       return undefined
     } catch (refused) {

@@ -63,7 +63,7 @@ const posting = fieldsOf({
   account: isText,
   amount: Number.isFinite,
   limit: optional(Number.isFinite),
-  balance: optional(isRecord),
+  balance: optional(fieldsOf({ spent: Number.isFinite, reserved: Number.isFinite })),
 })
 const before = fieldsOf({
   messages: isWhole,
