@@ -7,6 +7,7 @@ export default defineConfig({
   entry: [
     'src/index.ts',
     'src/recall/index.ts',
+    'src/reindex/index.ts',
     'src/session-storage.ts',
     'src/stored-conversation.ts',
     'src/working/index.ts',

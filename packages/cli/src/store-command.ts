@@ -26,7 +26,7 @@ interface SqlOptions {
 
 const string = { type: 'string' } as const
 
-/** `allium store sql …`, `allium store recordings …` and `allium store feedback …`. @throws UsageError */
+/** `allium store sql …`, and the commands for the recordings, the feedback and the memory of a store. @throws UsageError */
 export async function storeCommand(argv: readonly string[], context: CommandContext): Promise<number> {
   const [subcommand, ...rest] = argv
   if (subcommand === 'sql') return printSql(rest, context)
@@ -34,6 +34,14 @@ export async function storeCommand(argv: readonly string[], context: CommandCont
   if (subcommand === 'feedback') {
     const { printFeedback } = await import('./store-feedback.ts')
     return printFeedback(rest, context)
+  }
+  if (subcommand === 'reindex') {
+    const { reindexStore } = await import('./store-reindex.ts')
+    return reindexStore(rest, context)
+  }
+  if (subcommand === 'memory') {
+    const { switchMemory } = await import('./store-memory.ts')
+    return switchMemory(rest, context)
   }
   throw new UsageError(usage)
 }
@@ -79,7 +87,7 @@ function size(bytes: number): string {
   return `${Number((bytes / 1000 ** power).toPrecision(3))} ${['B', 'kB', 'MB', 'GB'][power]}`
 }
 
-const usage = `"allium store" prints the SQL of a store, or shows its recordings or its feedback: allium store sql ${Object.keys(printers).join('|')}, allium store recordings --store <where>, allium store feedback --store <where>.`
+const usage = `"allium store" prints the SQL of a store, shows its recordings or its feedback, or writes the index of recall again or switches memory: allium store sql ${Object.keys(printers).join('|')}, allium store recordings --store <where>, allium store feedback --store <where>, allium store reindex --store <where> --tenant <tenant> --agent <agent>, allium store memory --store <where> --tenant <tenant>.`
 
 function parsed<T extends Record<string, { type: 'string' | 'boolean' }>>(argv: readonly string[], options: T) {
   try {

@@ -17,6 +17,7 @@ export const floors: readonly string[] = [
   'inspect',
   'operations',
   'feedback',
+  'memory',
   'app',
   'node',
   '.',

@@ -1,5 +1,5 @@
 import { AlliumError, type FlowLabels, type Message } from '@allium/core'
-import type { Passage, PassageCount, PassageScope, Posting } from '@allium/store'
+import type { MemoryOff, Passage, PassageCount, PassageScope, Posting } from '@allium/store'
 import { passageText } from '@allium/store/passages'
 import {
   type Blobs,
@@ -46,6 +46,11 @@ export function postingFromRow(term: string, row: SqlRow): Posting {
 export function passageCountFromRow(row: SqlRow | undefined): PassageCount {
   const [passages, words] = [Number(row?.passages ?? 0), Number(row?.words ?? 0)]
   return { passages, meanWords: passages === 0 ? 0 : words / passages }
+}
+
+/** Parses the rows of the switches of a person and their tenant. */
+export function memoryOffFromRows(rows: readonly SqlRow[]): MemoryOff {
+  return Object.fromEntries(rows.map(({ owner, off }) => [owner === '' ? 'tenant' : 'person', Number(off)]))
 }
 
 /**

@@ -379,7 +379,7 @@ CREATE TABLE schedules (
 ) strict, without rowid;
 
 CREATE TABLE scopes (
-  tenant text not null, owner text not null, key blob not null,
+  tenant text not null, owner text not null, key blob, off integer,
   primary key (tenant, owner)
 ) strict, without rowid;
 

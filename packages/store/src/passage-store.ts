@@ -70,12 +70,31 @@ export interface PassageCount {
   readonly meanWords: number
 }
 
+/** Since when the memory of a person is off, in milliseconds since the epoch. It is on if neither is set. */
+export interface MemoryOff {
+  /** The person has switched it off. */
+  readonly person?: number
+  /** An operator has switched it off for the tenant. */
+  readonly tenant?: number
+}
+
+/** A turn of a session whose passages are written again. */
+export interface RewrittenTurn {
+  /** The number of turns before it. */
+  readonly version: number
+  /** The number of turns that the session has. */
+  readonly turns: number
+}
+
 /**
  * Finds the messages of a person's conversations by their words. Terms go in, postings come out, so one ranker orders them the same for every
  * store. It never reads the passages of another tenant or owner, and their number and words affect no result.
  *
  * Passages are written by `append` of the store's sessions, in its transaction. They move and are deleted with their session. Implementations
  * pass `passageStoreConformance` of `@allium/testing/passages`.
+ *
+ * Memory can be switched off for a person or a tenant. Then there is no key, so nothing is found, and no passage is stored, not even that of
+ * a turn that `append` stores while the switch is set. Stored passages stay. Documents are not affected.
  *
  * @throws AlliumError `store.key` for an invalid scope, `store.unavailable`, `store.corrupt`
  */
@@ -86,11 +105,12 @@ export interface PassageStore {
    * Returns the key of an owner for `blindTerms()`: 32 random bytes. It is erased with the owner, and the next one has another key. Read it
    * before each turn and each question: it costs one row, and a kept one may be of an erased owner.
    *
+   * @param of.agent for documents, whose `agent` begins with `memory:documents/`. They have a key while memory is off, too
    * @param by makes the key if there is none. Pass the owner of the run that stores passages; omit it for a question
-   * @returns undefined if there is none, so nothing can be found
+   * @returns undefined if there is none or memory is off, so nothing can be found
    * @throws AlliumError `store.sealed` if the tenant's key is gone; `store.fenced` if the owner was erased after the run of `by` began
    */
-  key(of: Pick<PassageScope, 'tenant' | 'owner'>, by?: Writer): Promise<Uint8Array | undefined>
+  key(of: Omit<PassageScope, 'agent'> & Partial<PassageScope>, by?: Writer): Promise<Uint8Array | undefined>
   /**
    * Returns in which passages of the scope the terms occur: by term in the given order, then the last appended first, up to 10,000 for a term.
    *
@@ -106,4 +126,23 @@ export interface PassageStore {
   read(scope: PassageScope, places: readonly PassagePlace[]): Promise<Passage[]>
   /** Returns the number of passages of the scope, and their mean length. */
   count(scope: PassageScope): Promise<PassageCount>
+  /** Returns since when the memory of a person is off. */
+  off(of: Pick<PassageScope, 'tenant' | 'owner'>): Promise<MemoryOff>
+  /**
+   * Switches memory off or on: for a person, or for a tenant if `owner` is omitted. It is on only if both switches are on. When this
+   * resolves, no turn can store a passage any more. The switch is erased with the person or the tenant.
+   *
+   * @param at since when it is off; undefined switches it on
+   * @param by the person's request
+   * @throws AlliumError `store.fenced` if the person was erased after the request of `by` began
+   */
+  setOff(of: { tenant: string; owner?: string | undefined }, at: number | undefined, by?: Writer): Promise<void>
+  /**
+   * Replaces the passages of a session from a stored turn's `from` on with those of the turn, as `append` would have stored them. For turns
+   * that were stored without passages, or with other terms. It needs no lease.
+   *
+   * @returns false if nothing was written: the session has changed or is gone, or memory is off
+   * @throws AlliumError `state.invalid` as `append` does
+   */
+  rewrite(key: SessionKey, of: RewrittenTurn, turn: PassageTurn): Promise<boolean>
 }

@@ -8,7 +8,8 @@ import { UsageError } from '../exit-codes.ts'
 import { importOptional } from '../import-optional.ts'
 
 export type OpenRunStore = OperationsStore &
-  Pick<AgentStore, 'recordings' | 'feedback' | 'rollouts'> & { close(): unknown }
+  Partial<Pick<AgentStore, 'sessions'>> &
+  Pick<AgentStore, 'recordings' | 'feedback' | 'rollouts' | 'passages'> & { close(): unknown }
 
 /**
  * Opens the store of `--store`, else of `ALLIUM_STORE`: a Postgres URL, a SQLite file, or a module that exports a store, for one with

@@ -50,7 +50,7 @@ function missing({ name }: Layer, capability: string, provider: Layer | undefine
     return {
       severity,
       layers: [name],
-      message: `"${name}" requires the capability "${capability}", which no layer provides. Register one that provides it before "${name}".`,
+      message: `"${name}" requires the capability "${capability}", which no layer provides. Register one that does before "${name}".`,
     }
   return {
     severity,

@@ -45,7 +45,7 @@ export function recall(given: RecallOptions = {}): Middleware {
       if (turn === undefined || typeof question !== 'string' || question.trim() === '')
         return toolResult({ content: 'Nothing was looked for: give "question", a text.', isError: true })
       const { text, flow } = await recaller.recall(question, turn, requests.get(metadata) ?? turn.history)
-      return toolResult({ content: text || 'Earlier conversations have nothing that fits.', flow })
+      return toolResult({ content: text || (await recaller.whyNothing(turn)), flow })
     },
   }
   return defineMiddleware({

@@ -77,6 +77,14 @@ export class Recaller {
     )
   }
 
+  /** Returns why nothing was found, for the model. */
+  async whyNothing(ctx: Place): Promise<string> {
+    const { tenant, owner } = ctx.sessionKey
+    const { person, tenant: all } = await this.storeOf(ctx).off({ tenant, owner })
+    if (person === undefined && all === undefined) return 'Earlier conversations have nothing that fits.'
+    return 'Nothing is recalled, because memory is switched off for this user.'
+  }
+
   /** Returns what fits a question, without the messages that the request has. */
   async recall(question: string, ctx: Place & Pick<TurnView, 'emit'>, request: Messages): Promise<RecalledText> {
     const { as, limit, tokens } = this.#options

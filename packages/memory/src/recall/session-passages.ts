@@ -49,7 +49,7 @@ export class SessionPassages {
 }
 
 /** Returns the labels of a conversation as `guard.flow` keeps them, with their sources. Undefined if nothing tracks them. */
-function labelsIn(state: unknown): FlowLabels | undefined {
+export function labelsIn(state: unknown): FlowLabels | undefined {
   if (typeof state !== 'object' || state === null) return undefined
   const { untrusted, private: secret } = state as Record<string, unknown>
   return { ...(untrusted !== undefined && { untrusted: true }), ...(secret !== undefined && { private: true }) }

@@ -65,6 +65,11 @@ export class BlockSchema {
     }
   }
 
+  /** The JSON Schema of each field. */
+  get fields(): JsonSchema {
+    return this.#fields
+  }
+
   /** The fields that the schema has. A block may have others from before a deployment. */
   known(block: Block): Block {
     return Object.fromEntries(Object.entries(block).filter(([name]) => Object.hasOwn(this.#fields, name)))

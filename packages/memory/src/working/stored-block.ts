@@ -11,6 +11,8 @@ export interface WorkingMemoryChange {
   readonly version: number
   /** When it was made, in milliseconds since the epoch. */
   readonly at: number
+  /** Who made it. */
+  readonly by: 'model' | 'person'
   /** The block after this change. */
   readonly block: Block
 }
@@ -28,8 +30,10 @@ export interface Edit {
   /** The id of the stored turn: unique, and the same if the call runs again. */
   readonly turnId: string
   readonly at: number
-  /** Returns the new block, or the problem with the change. */
-  apply(block: Block): Promise<Block | string>
+  /** @default 'model' */
+  readonly by?: 'person' | undefined
+  /** Returns the new block, or the problem with the change. @param version the number of changes before it */
+  apply(block: Block, version: number): Promise<Block | string>
 }
 
 /** A change that was stored, or why none was. */
@@ -78,10 +82,14 @@ export async function editBlock(store: SessionStore, key: SessionKey, edit: Edit
     // An erasure before this is detected here, and a later one deletes the lease.
     const isOther = edit.opened !== undefined && head?.id !== edit.opened
     if (head === undefined || isOther) throw erasedMeanwhile(key)
-    const next = await edit.apply(head.block)
+    const next = await edit.apply(head.block, head.version - 1)
     if (typeof next === 'string') return { problem: next }
     if (equalJson(head.block, next)) return 'unchanged'
-    await store.append(lease, head.version, turnOf(key, edit, { id: head.id, block: next }))
+    await store.append(
+      lease,
+      head.version,
+      turnOf(key, edit, { id: head.id, block: next, ...(edit.by && { by: edit.by }) }),
+    )
     return { block: next, version: head.version }
   } finally {
     await store.release(lease)
@@ -100,8 +108,9 @@ export async function changesOf(store: SessionStore, key: SessionKey, limit: num
   const changes: WorkingMemoryChange[] = []
   for (let turn = turns; turn > Math.max(1, turns - limit); turn--) {
     const stored = await store.find(key, { version: turn })
-    if (stored !== undefined)
-      changes.push({ version: turn - 1, at: stored.startedAt, block: storedIn(stored.rest, key).block })
+    if (stored === undefined) continue
+    const by = stored.rest.state.by === 'person' ? 'person' : 'model'
+    changes.push({ version: turn - 1, at: stored.startedAt, by, block: storedIn(stored.rest, key).block })
   }
   return changes
 }
@@ -112,7 +121,7 @@ async function headOf(store: SessionStore, key: SessionKey) {
 }
 
 /** The status keeps it out of reports of usage. */
-function turnOf({ agent }: SessionKey, { turnId, at }: Pick<Edit, 'turnId' | 'at'>, stored: OpenedBlock): StoredTurn {
+function turnOf({ agent }: SessionKey, { turnId, at }: Pick<Edit, 'turnId' | 'at'>, stored: object): StoredTurn {
   return {
     ...{ turnId, rootId: turnId, agent, status: 'closed', startedAt: at, endedAt: at },
     ...{ usage: noUsage(), answer: null, records: [], from: 0, messages: [], rest: { state: { ...stored } } },

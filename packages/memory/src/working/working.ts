@@ -13,10 +13,11 @@ import {
   type TypedMiddleware,
   toolResult,
 } from '@allium/core'
-import { type SessionStore, sharedStore } from '@allium/store'
+import { type PassageStore, type SessionStore, sharedStore } from '@allium/store'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type BlockPatch, BlockSchema } from './block-schema.ts'
 import { type Block, blockKey, editBlock, openBlock } from './stored-block.ts'
+import { hideTool, isOff, offProblem } from './switch.ts'
 
 export interface WorkingOptions {
   /** The fields of the block: a Standard Schema of an object whose fields are optional. */
@@ -29,6 +30,8 @@ export interface WorkingOptions {
   requireApproval?: AnyTool['requireApproval'] | undefined
   /** The store of the blocks. @default the `sessions` of the agent's store */
   store?: SessionStore | undefined
+  /** Where people and operators switch memory off: `store.passages`. @default the `passages` of the agent's store, else it is always on */
+  passages?: PassageStore | undefined
   /** The tool's name. @default 'update_memory' */
   name?: string | undefined
   /** The tool's description for the model: what to remember. @default to keep what helps in later conversations */
@@ -57,6 +60,7 @@ const readOptions = layerOptions<WorkingOptions>('memory:working', {
   maxBytes: option.number({ from: 1 }),
   requireApproval: option.either(option.flag, option.fn),
   store: option.object,
+  passages: option.object,
   name: option.text,
   description: option.text,
 })
@@ -68,7 +72,8 @@ type EditOfTurn = (patch: BlockPatch, ctx: ToolExecution) => ReturnType<typeof e
  * Keeps a small typed block for each person: the model changes it by a tool, and sees it in all conversations of that person.
  *
  * The block is stored with the person's tenant and user, and erased with them. It is a note after the instructions, and stays the same
- * within a turn, so a provider's prompt cache is only lost after a change. Sub-agents do not see it.
+ * within a turn, so a provider's prompt cache is only lost after a change. Sub-agents do not see it. While memory is off for the person, the
+ * model sees neither the block nor the tool, and nothing is stored.
  *
  * @throws AlliumError `layer.config` for invalid options, and from `init()` for a schema that an empty block does not fit;
  * `session.principal` from the first run of a session without a tenant or a user
@@ -103,18 +108,22 @@ export function working(given: WorkingOptions): TypedMiddleware<{}> {
       const { turnId, clock } = ctx
       const store = storeOf(ctx, options.store, as)
       const key = blockKey(ctx.sessionKey, ctx.agent.sessionNames[0] ?? '', as)
-      const open = () => openBlock(store, key, { turnId, at: clock.now() })
-      const { id: opened, block } = await ctx.once(`${as}:block`, open, { per: 'attempt' })
-      ctx.metadata[as] = schema.known(block)
-      ctx.provide(edits, (patch, { stepId }) => {
-        const apply = (current: Block) => schema.patch(current, patch)
-        return editBlock(store, key, { opened, turnId: `${turnId}/${stepId}`, at: clock.now(), apply })
+      const memory = options.passages ?? ctx.find(sharedStore)?.passages
+      const open = async () => ((await isOff(memory, key)) ? null : openBlock(store, key, { turnId, at: clock.now() }))
+      const opened = await ctx.once(`${as}:block`, open, { per: 'attempt' })
+      ctx.metadata[as] = opened && schema.known(opened.block)
+      ctx.provide(edits, async (patch, { stepId }) => {
+        // A replayed turn has opened the block before it was switched off.
+        if (opened === null || (await isOff(memory, key))) return { problem: offProblem }
+        const apply = async (current: Block) => ((await isOff(memory, key)) ? offProblem : schema.patch(current, patch))
+        return editBlock(store, key, { opened: opened.id, turnId: `${turnId}/${stepId}`, at: clock.now(), apply })
       })
       return next()
     },
     model(ctx, next) {
-      const block = ctx.metadata[as] as Block
-      if (Object.keys(block).length > 0) {
+      const block = ctx.metadata[as] as Block | null
+      if (block === null) hideTool(ctx, tool)
+      else if (Object.keys(block).length > 0) {
         const { messages } = ctx
         const first = messages.findIndex(({ role }) => role !== 'system')
         messages.splice(first === -1 ? messages.length : first, 0, noteOf(block, tool))

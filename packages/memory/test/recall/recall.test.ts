@@ -81,7 +81,7 @@ describe('memory.recall', () => {
       .use(persist({ store }))
     await expect(agent.init()).rejects.toThrow('Register "memory:persist" first, then "memory:recall"')
     const alone = new Agent({ model: scriptedModel(['Hi.']) }).use(recall({ store: store.passages }))
-    await expect(alone.init()).rejects.toThrow('"memory:recall" requires the capability "allium:lease"')
+    await expect(alone.init()).rejects.toThrow('"memory:recall" requires the capability "memory.persist"')
   })
 
   it('rejects options that it does not know or cannot keep', () => {

@@ -143,6 +143,7 @@ export async function createApp(host: Host, served: ServedRoute[] = []): Promise
     approvalRoutes(serve, host)
     options.inspect?.routes(serve as never, host as never)
     options.feedback?.routes(serve as never, host as never)
+    options.memory?.routes(serve as never, host as never)
     for (const { perAgent } of protocols) perAgent?.(serve)
   }
   options.operations?.routes(root as never, host as never)

@@ -1,32 +1,14 @@
-import type { CallTypes, Clock, Decision, Session } from '@allium/core'
-import type { KeysOf } from '@allium/core/internal'
+import type { CallTypes, Decision, Session } from '@allium/core'
 import type { ServedAgent } from '../options/options.ts'
 import type { PendingCall } from './events.ts'
-import { checkOptionNames, json, pathSegment, type Transport } from './http.ts'
+import { checkOptionNames, json, type Transport } from './http.ts'
 import { type ClientSession, clientSession } from './session.ts'
-
-interface CommonOptions {
-  /** The URL of the server, with its `base`: `https://api.acme.com/ai`. */
-  url: string
-  /** Returns headers that authenticate the user; called for each request. @default none */
-  headers?: (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>) | undefined
-  /** @default the global `fetch` */
-  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
-  /** Most attempts in a row to connect without receiving anything. @default 10 */
-  attempts?: number | undefined
-  /**
-   * Waits before another attempt, counted from 1. `retryAfter` has the milliseconds that the server asked for, up to 30,000, or 0.
-   * @default 250 ms, doubled each time up to 5 seconds, with jitter, but at least `retryAfter`
-   */
-  backoff?: ((attempt: number, retryAfter: number) => Promise<void>) | undefined
-  /** Times the delays, and the silence after which a connection counts as lost. @default `setTimeout` */
-  clock?: Pick<Clock, 'after'> | undefined
-}
+import { createTransport, type TransportOptions } from './transport.ts'
 
 /** With several agents, `agent` is the name of the one to use. */
 export type ClientOptions<A> = A extends ServedAgent
-  ? CommonOptions & { agent?: undefined }
-  : CommonOptions & { agent: keyof A & string }
+  ? Omit<TransportOptions, 'agent'> & { agent?: undefined }
+  : Omit<TransportOptions, 'agent'> & { agent: keyof A & string }
 
 /** The state of an agent's sessions; of several agents, the union. */
 export type StateOf<A> = A extends { session(options?: never): Session<infer S, never> }
@@ -100,7 +82,7 @@ export interface DecisionResult {
 export function createClient<A extends ServedAgent | Readonly<Record<string, ServedAgent>>>(
   options: ClientOptions<A>,
 ): AgentClient<CallTypesOf<A>, StateOf<A>> {
-  const transport = createTransport(options as CommonOptions & { agent?: string })
+  const transport = createTransport(options as TransportOptions, 'createClient()')
   return {
     session: (id = crypto.randomUUID()) => clientSession<CallTypesOf<A>, StateOf<A>>(transport, id),
     list: (page) => readPage(transport, 'sessions', page),
@@ -111,30 +93,6 @@ export function createClient<A extends ServedAgent | Readonly<Record<string, Ser
         body: { ...decision, token: token ?? decision.token },
       }),
   }
-}
-
-const optionKeys: KeysOf<CommonOptions & { agent: string }> = {
-  url: true,
-  agent: true,
-  headers: true,
-  fetch: true,
-  attempts: true,
-  backoff: true,
-  clock: true,
-}
-
-function createTransport(options: CommonOptions & { agent?: string }): Transport {
-  checkOptionNames(options, optionKeys, 'createClient()')
-  const {
-    agent,
-    headers = () => ({}),
-    attempts = 10,
-    clock = timers,
-    fetch: customFetch = (url: string, init: RequestInit) => fetch(url, init),
-    backoff: wait = (attempt, retryAfter) => backoff(clock, attempt, retryAfter),
-  } = options
-  const basePath = agent === undefined ? '' : `/agents/${pathSegment(agent, 'the name of an agent')}`
-  return { url: `${options.url.replace(/\/$/, '')}${basePath}`, headers, attempts, wait, clock, fetch: customFetch }
 }
 
 /** Reads a page of a list, which has the same name in the path and in the response. */
@@ -148,16 +106,4 @@ async function readPage<Item>(
   const path = `/${name}?${new URLSearchParams(params as [string, string][])}`
   const { [name]: items, cursor } = await json<Record<typeof name, Item[]> & { cursor?: string }>(transport, path)
   return { items, cursor }
-}
-
-const timers: Pick<Clock, 'after'> = {
-  after(ms, fn) {
-    const timer = setTimeout(fn, ms)
-    return () => clearTimeout(timer)
-  },
-}
-
-function backoff(clock: Pick<Clock, 'after'>, attempt: number, retryAfter: number): Promise<void> {
-  const max = Math.min(250 * 2 ** (attempt - 1), 5000)
-  return new Promise((resolve) => void clock.after(Math.max(retryAfter, (max * (1 + Math.random())) / 2), resolve))
 }

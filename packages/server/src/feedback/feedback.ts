@@ -51,7 +51,7 @@ export function feedback(options: FeedbackOptions = {}): ServedFeedback {
     routes(serve: Serve, host: Access & StoreReader) {
       for (const agent of host.agents.values())
         if ((store ?? agent.store?.feedback) === undefined) throw missingStore(agent.name)
-      rate ??= new Rate(perMinute, host.clock, limits)
+      rate ??= new Rate(perMinute, host.clock, limits, 'feedback')
       feedbackRoutes(serve, host, {
         rate,
         storeOf: ({ agent }) => (store ?? agent.store?.feedback) as FeedbackStore,

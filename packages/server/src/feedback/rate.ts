@@ -9,15 +9,20 @@ const maxPeople = 10_000
 /** Milliseconds in which the requests of a person are counted. */
 const window = 60_000
 
-/** How often a person may change feedback. */
+/** How often a person may change something. */
 export class Rate {
   readonly #perMinute: number
+  readonly #what: string
   readonly #counter: Pick<RateCounter, 'consume'>
 
-  /** @param limits counts in all processes @default counts in this one */
-  constructor(perMinute: number, clock: Clock, limits: MakeRateCounter | undefined) {
+  /**
+   * @param limits counts in all processes @default counts in this one
+   * @param what the name of the counter
+   */
+  constructor(perMinute: number, clock: Clock, limits: MakeRateCounter | undefined, what: string) {
     this.#perMinute = perMinute
-    const settings = { keyPrefix: 'allium:feedback', points: perMinute, duration: window / 1000 }
+    this.#what = what
+    const settings = { keyPrefix: `allium:${what}`, points: perMinute, duration: window / 1000 }
     this.#counter = limits?.(settings) ?? inProcess(perMinute, clock)
   }
 
@@ -29,11 +34,11 @@ export class Rate {
       if (typeof (error as { msBeforeNext?: unknown } | undefined)?.msBeforeNext === 'number')
         throw requestError(
           'server.limit',
-          `You have changed feedback ${this.#perMinute} times in a minute, which is the limit. Try again in a moment.`,
+          `You have changed ${this.#what} ${this.#perMinute} times in a minute, which is the limit. Try again in a moment.`,
         )
       throw requestError(
         'store.unavailable',
-        'The counter of feedback failed, so the feedback was not stored. Try again.',
+        `The counter of ${this.#what} failed, so the change was not stored. Try again.`,
       )
     }
   }

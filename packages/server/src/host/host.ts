@@ -97,6 +97,8 @@ export interface Host extends Access, Stores, RunControl, Limits, Seals {
  * | of these, the content of a session | inspect/routes.ts | contentRoutes | StoreReader, Limits |
  * | of these, copies of sessions | inspect/read-only-routes.ts | readOnlyRoutes | Stores, Limits, Seals |
  * | feedback on runs | feedback/feedback-routes.ts | feedbackRoutes | Access, StoreReader |
+ * | what is remembered of a caller | memory/memory-routes.ts | memoryRoutes | Access, Stores, RunControl, Seals |
+ * | of these, single blocks | memory/memory-routes.ts | blockRoutes | Access |
  * | operators of durable runs and schedules | operations/operator.ts | operator | Access, Seals |
  * | health, metrics, the OpenAPI document | app/health.ts | healthRoutes | StoreReader, RunReader, Runtime, options |
  *
@@ -148,6 +150,6 @@ function checkState(agents: ReadonlyMap<string, ServedAgent>, state: readonly st
     if (!knownKeys.includes(key))
       throw new AlliumError(
         'server.options',
-        `The option state names the key "${key}", but no layer of the agents declares it. Declared keys: ${nearestFirst(key, knownKeys).join(', ')}.`,
+        `The option state names the key "${key}", but no layer declares it. Declared: ${nearestFirst(key, knownKeys).join(', ')}.`,
       )
 }

@@ -91,7 +91,7 @@ function ownerRoutes(serve: Serve, host: Access & Stores & RunControl & Limits):
 }
 
 /** Deletes a session, and the conversations that edits of it replaced. */
-async function deleteSession(host: Stores & RunControl, caller: Caller, key: SessionKey): Promise<void> {
+export async function deleteSession(host: Stores & RunControl, caller: Caller, key: SessionKey): Promise<void> {
   await host.runs.drop(key)
   await stop(host, caller, key)
   const deleteFormer = async (edit: number): Promise<boolean> => {

@@ -34,6 +34,7 @@ const checks: Record<keyof ServerOptions, option.Check<unknown>> = {
   inspect: object,
   operations: object,
   feedback: object,
+  memory: object,
   origins: texts,
   hosts: texts,
   trustProxy: flag,
@@ -70,7 +71,7 @@ function mustBe(what: string, isValid: (value: unknown) => boolean): option.Chec
 }
 
 const missingPrincipal =
-  'A server needs to authenticate its callers. Pass `principal: (request) => …`, which returns { tenantId, userId } for a request that is signed in, and nothing for others.'
+  'A server needs to authenticate its callers. Pass `principal: (request) => …`, which returns { tenantId, userId } for a signed-in request, and nothing for others.'
 
 function isDurable(value: unknown): boolean {
   // Durable runs of an engine have no sessions and events that a server could read.

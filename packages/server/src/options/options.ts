@@ -18,7 +18,7 @@ export interface ServedAgent {
   readonly sessionGroup?: string | undefined
   readonly sessionNames: readonly string[]
   /** The store that the agent was created with. */
-  readonly store?: Pick<AgentStore, 'sessions' | 'events' | 'feedback'> | undefined
+  readonly store?: Pick<AgentStore, 'sessions' | 'events' | 'feedback' | 'passages'> | undefined
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
   displayFor(key: SessionKey): Promise<DisplayTransform>
   use(layer: Middleware): unknown
@@ -50,6 +50,12 @@ export interface Operate {
 /** The result of `feedback()` of `@allium/server/feedback`. */
 export interface CollectFeedback {
   /** Adds the routes of feedback. */
+  routes(serve: never, host: never): void
+}
+
+/** The result of `memory()` of `@allium/server/memory`. */
+export interface ControlMemory {
+  /** Adds the routes of what is remembered. */
   routes(serve: never, host: never): void
 }
 
@@ -158,6 +164,11 @@ export interface ServerOptions {
   operations?: Operate | undefined
   /** Lets callers give feedback on runs, with the result of `feedback()` of `@allium/server/feedback`. @default off */
   feedback?: CollectFeedback | undefined
+  /**
+   * Lets callers see, correct and delete what is remembered of them, and switch it off, with the result of `memory()` of
+   * `@allium/server/memory`. @default off
+   */
+  memory?: ControlMemory | undefined
   /** Origins of other sites whose pages may send requests, such as `https://app.acme.com`. @default none: only pages of this host */
   origins?: readonly string[] | undefined
   /** The hosts to serve, with port, such as `api.acme.com`. @default all */

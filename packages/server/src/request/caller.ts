@@ -38,7 +38,7 @@ export function ownerOf(agent: ServedAgent, principal: unknown) {
   if (owner !== '') return { tenant, owner, sessionAgent }
   throw requestError(
     'request.principal',
-    'The principal has neither `userId` nor `user`, so its sessions would belong to no user. Return one of them from `principal`.',
+    'The principal has neither `userId` nor `user`, so its sessions would belong to nobody. Return one from `principal`.',
   )
 }
 
@@ -54,10 +54,7 @@ export async function authenticate({ options, logger, activeRequests }: Access, 
     activeRequests.acquire(request, principal)
     return principal
   }
-  throw requestError(
-    'request.principal',
-    'Not signed in: the option `principal` of the server found no user for this request.',
-  )
+  throw requestError('request.principal', 'Not signed in: the option `principal` found no user for this request.')
 }
 
 export function keyOf({ tenant, owner, sessionAgent }: Caller, sessionId: string): SessionKey {

@@ -1,9 +1,10 @@
 import type { SessionKey } from '@allium/core'
 import type { PassageTurn } from '@allium/store'
-import { checkPassages } from '@allium/store/passages'
+import { checkPassages, isMemory } from '@allium/store/passages'
 import { sessionKeyParts } from '@allium/store-sql'
 import { flowToNumber } from '@allium/store-sql/passages'
 import type { Database } from '../database/database.ts'
+import { ofSession } from './cut-passages.ts'
 import { toToken } from './token.ts'
 
 /**
@@ -19,6 +20,7 @@ export function addPassages(db: Database, key: SessionKey, seq: number, turn: Pa
     tokens: terms.flatMap(([term, count]) => Array<string>(count).fill(toToken(term))).join(' '),
   }))
   return () => {
+    if (isOff(db, key)) return
     for (const { values, tokens } of rows) {
       const row = db.get(addPassage, ...sessionKeyParts(key), ...values)
       db.run('insert into passage_terms (rowid, terms) values (?, ?)', Number(row?.n), tokens)
@@ -26,7 +28,15 @@ export function addPassages(db: Database, key: SessionKey, seq: number, turn: Pa
   }
 }
 
-const ofSession = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
+/** Whether memory is off for an owner, by themselves or for their tenant. */
+export function isOff(
+  db: Database,
+  { tenant, owner, agent }: Pick<SessionKey, 'tenant' | 'owner'> & { readonly agent?: string | undefined },
+): boolean {
+  return isMemory(agent) && db.get(selectOff, tenant, owner) !== undefined
+}
+
+export const selectOff = "select owner, off from scopes where tenant = ? and owner in (?, '') and off is not null"
 
 const addPassage = `
   insert into passages values (null, ?1, ?2, ?3, ?4,

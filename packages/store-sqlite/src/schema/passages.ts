@@ -1,11 +1,12 @@
 /**
  * Passages, which recall finds by their terms. `passage_terms` has the terms of the passage `n` as digests under the key of the owner in
  * `scopes`. It has no copy of them, and `passage_postings` reads its postings. The index has all that counts and edits read. The counter
- * `passages` has the number of deleted ones whose terms are still in the file.
+ * `passages` has the number of deleted ones whose terms are still in the file. `off` is since when memory is off, for a person, or for a tenant
+ * where the owner is empty.
  */
 export const passages = `
 create table scopes (
-  tenant text not null, owner text not null, key blob not null,
+  tenant text not null, owner text not null, key blob, off integer,
   primary key (tenant, owner)
 ) strict, without rowid;
 

@@ -26,10 +26,9 @@ import type { SharedClock } from '../database/machine-clock.ts'
 import { sessionMatches as of } from '../lease/delete-session.ts'
 import { keyParams, type Leases } from '../lease/leases.ts'
 import { OutboxClock } from '../outbox/outbox-clock.ts'
+import { cutPassages, ofSession } from '../passage/cut-passages.ts'
 import type { StoreParts } from '../store-parts.ts'
 import { openTurnSeq, partsOf, readTurns } from './turn-rows.ts'
-
-const ofSession = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
 
 /** Writes to a session under its lease, with the version of the caller, and if the run has not ended. */
 const writeSession = (set: string) => `
@@ -56,10 +55,6 @@ const addPart = `
   insert into turn_parts select coalesce(p.place + 1, t.n << 32), ?8, ?9 from turns t left join turn_parts p
   on p.place = (select place from turn_parts where place ${partsOf('t.n')} order by place desc limit 1)
   where ${ofSession} and seq = ${openTurnSeq} and turn_id = ?5 and sealed_as = ?3 and start = ?6 and coalesce(p.count, t.count) >= ?7`
-
-/** Deletes the passages of the messages that the run replaces. */
-const cutPassages = `delete from passages where ${ofSession} and position > coalesce((
-  select position from passages where ${ofSession} and idx < ?5 order by position desc limit 1), -1)`
 
 /** Writes and reads runs. */
 export class Turns {

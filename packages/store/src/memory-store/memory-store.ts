@@ -43,7 +43,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     append: async (lease, version, turn, { release = false } = {}) => {
       // The caller may change it while the parts load.
       const own = turn.passages === undefined ? turn : ownCopy(turn)
-      sessions.append(lease, version, own, own.passages && (await parts()).passages.toAdd(own, version))
+      sessions.append(lease, version, own, own.passages && (await parts()).passages.toAdd(lease.key, own, version))
       if (release) sessions.release(lease)
     },
     list: async (query) => sessions.list(query, (await parts()).pageOf),

@@ -1,5 +1,5 @@
-import { AlliumError } from '@allium/core'
-import type { PassagePlace, PassageScope } from '../passage-store.ts'
+import { AlliumError, type SessionKey } from '@allium/core'
+import type { PassagePlace, PassageScope, RewrittenTurn } from '../passage-store.ts'
 import { checkOwner, checkStoreName } from '../store-name.ts'
 import { isBlindTerm } from './check-passages.ts'
 
@@ -35,4 +35,39 @@ export function checkPlaces(places: readonly PassagePlace[]): PassagePlace[] {
       ? [{ sessionId: checkStoreName('session id', sessionId), position }]
       : [],
   )
+}
+
+/**
+ * Returns the owner of a switch as rows have it: empty for a whole tenant.
+ *
+ * @throws AlliumError `store.key`, `options.invalid`
+ */
+export function checkSwitch({ tenant, owner }: { tenant: string; owner?: string | undefined }, at: number | undefined) {
+  if (at !== undefined && !Number.isSafeInteger(at))
+    throw new AlliumError(
+      'options.invalid',
+      `setOff() got the time ${String(at)}. Pass whole milliseconds since the epoch, or undefined to switch on.`,
+    )
+  if (owner === '')
+    throw new AlliumError(
+      'store.key',
+      'setOff() got an empty owner. Pass the user of a person, or omit it for all persons of the tenant.',
+      { details: { what: 'owner' } },
+    )
+  if (owner !== undefined) return checkScopeOwner({ tenant, owner })
+  return { ...checkOwner({ tenant }), owner: '' }
+}
+
+/** @throws AlliumError `store.key`, `options.invalid` */
+export function checkRewrite({ sessionId, ...scope }: SessionKey, { version, turns }: RewrittenTurn): SessionKey {
+  if (![version, turns].every(isCount) || version >= turns)
+    throw new AlliumError(
+      'options.invalid',
+      `rewrite() got the turn ${String(version)} of ${String(turns)}. Pass whole numbers: 0 for the first turn, below the number of turns.`,
+    )
+  return { ...checkScope(scope), sessionId: checkStoreName('session id', sessionId) }
+}
+
+function isCount(n: number): boolean {
+  return Number.isSafeInteger(n) && n >= 0
 }

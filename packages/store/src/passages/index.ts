@@ -1,5 +1,14 @@
 export { blindTerms } from './blind-terms.ts'
-export { checkPlaces, checkScope, checkScopeOwner, checkTerms, maxPostings } from './check-passage-query.ts'
+export {
+  checkPlaces,
+  checkRewrite,
+  checkScope,
+  checkScopeOwner,
+  checkSwitch,
+  checkTerms,
+  maxPostings,
+} from './check-passage-query.ts'
 export { type CheckedPassage, checkPassages } from './check-passages.ts'
+export { isMemory } from './is-memory.ts'
 export { passageText } from './passage-text.ts'
 export { withPassages } from './with-passages.ts'

@@ -1,7 +1,8 @@
-import { AlliumError, type Writer } from '@allium/core'
+import { AlliumError, type SessionKey, type Writer } from '@allium/core'
 import {
   type EventScope,
   MemoryErasures,
+  type MemoryOff,
   type Passage,
   type PassageCount,
   type PassagePlace,
@@ -9,10 +10,20 @@ import {
   type PassageStore,
   type PassageTurn,
   type Posting,
+  type RewrittenTurn,
 } from '@allium/store'
 import type { MemorySession } from '../memory-store/memory-session.ts'
-import { checkPlaces, checkScope, checkScopeOwner, checkTerms, maxPostings } from './check-passage-query.ts'
+import {
+  checkPlaces,
+  checkRewrite,
+  checkScope,
+  checkScopeOwner,
+  checkSwitch,
+  checkTerms,
+  maxPostings,
+} from './check-passage-query.ts'
 import { checkPassages } from './check-passages.ts'
+import { isMemory } from './is-memory.ts'
 import type { MemoryPassage } from './memory-passage.ts'
 import { passageText } from './passage-text.ts'
 
@@ -21,6 +32,8 @@ export class MemoryPassages implements PassageStore {
   readonly sealed = false
   readonly #sessions: SessionsOf
   readonly #keys = new Map<string, Uint8Array>()
+  /** Since when memory is off, by tenant and owner. The owner of a tenant's switch is empty. */
+  readonly #off = new Map<string, number>()
   readonly #erasures = new MemoryErasures()
   #lastN = 0
 
@@ -29,15 +42,22 @@ export class MemoryPassages implements PassageStore {
   }
 
   /** Returns the passages that a turn adds to its session. @throws AlliumError `state.invalid`, `store.key` */
-  toAdd(turn: PassageTurn, version: number): MemoryPassage[] {
+  toAdd(key: Agent, turn: PassageTurn, version: number): MemoryPassage[] {
     const { turnId } = turn
-    return checkPassages(turn, version).map((one) => ({ ...one, turnId, terms: new Map(one.terms), n: ++this.#lastN }))
+    const checked = checkPassages(turn, version)
+    return (this.#isOff(key) ? [] : checked).map((one) => ({
+      ...one,
+      turnId,
+      terms: new Map(one.terms),
+      n: ++this.#lastN,
+    }))
   }
 
-  async key(of: Pick<PassageScope, 'tenant' | 'owner'>, by?: Writer): Promise<Uint8Array | undefined> {
+  async key({ agent, ...of }: Agent, by?: Writer): Promise<Uint8Array | undefined> {
     const { tenant, owner } = checkScopeOwner(of)
     const name = JSON.stringify([tenant, owner])
     if (by !== undefined && this.#erasures.fences({ ...by, tenant, owner })) throw erasedMeanwhile(owner)
+    if (this.#isOff({ tenant, owner, agent })) return undefined
     const key = this.#keys.get(name) ?? (by && crypto.getRandomValues(new Uint8Array(32)))
     if (key !== undefined) this.#keys.set(name, key)
     return key?.slice()
@@ -74,15 +94,44 @@ export class MemoryPassages implements PassageStore {
     return { passages: words.length, meanWords: words.length === 0 ? 0 : sum / words.length }
   }
 
-  /** Deletes the keys of an owner, or of all owners of a tenant. A session has none. */
+  async off(of: Owner): Promise<MemoryOff> {
+    const { tenant, owner } = checkScopeOwner(of)
+    const [person, all] = [owner, ''].map((one) => this.#off.get(JSON.stringify([tenant, one])))
+    return { ...(person !== undefined && { person }), ...(all !== undefined && { tenant: all }) }
+  }
+
+  async setOff(of: { tenant: string; owner?: string | undefined }, at: number | undefined, by?: Writer): Promise<void> {
+    const { tenant, owner } = checkSwitch(of, at)
+    if (by !== undefined && this.#erasures.fences({ ...by, tenant, owner })) throw erasedMeanwhile(owner)
+    const name = JSON.stringify([tenant, owner])
+    if (at === undefined) this.#off.delete(name)
+    else this.#off.set(name, at)
+  }
+
+  async rewrite(given: SessionKey, { version, turns }: RewrittenTurn, turn: PassageTurn): Promise<boolean> {
+    const key = checkRewrite(given, { version, turns })
+    const added = this.toAdd(key, turn, version)
+    const session = this.#sessions.find(key)
+    const isSame = session?.turns.length === turns && session.turns[version]?.turnId === turn.turnId
+    if (!isSame || this.#isOff(key)) return false
+    session.passages = [...session.passages.filter(({ index }) => index < turn.from), ...added]
+    return true
+  }
+
+  /** Deletes the keys and switches of an owner, or of all owners of a tenant. A session has none. */
   erase(scope: EventScope, at: number): void {
     if ('sessionId' in scope) return
     const { tenant, owner } = scope
     this.#erasures.add({ tenant, ...(owner !== undefined && { owner }) }, at)
-    for (const name of this.#keys.keys()) {
-      const [ofTenant, ofOwner] = JSON.parse(name) as [string, string]
-      if (ofTenant === tenant && (owner ?? ofOwner) === ofOwner) this.#keys.delete(name)
-    }
+    for (const rows of [this.#keys, this.#off])
+      for (const name of rows.keys()) {
+        const [ofTenant, ofOwner] = JSON.parse(name) as [string, string]
+        if (ofTenant === tenant && (owner ?? ofOwner) === ofOwner) rows.delete(name)
+      }
+  }
+
+  #isOff({ tenant, owner, agent }: Agent): boolean {
+    return isMemory(agent) && ['', owner].some((one) => this.#off.has(JSON.stringify([tenant, one])))
   }
 
   #in(scope: PassageScope): MemorySession[] {
@@ -91,8 +140,12 @@ export class MemoryPassages implements PassageStore {
   }
 }
 
+type Owner = Pick<PassageScope, 'tenant' | 'owner'>
+type Agent = Owner & { readonly agent?: string | undefined }
+
 /** The sessions of the memory store. */
 interface SessionsOf {
+  find(key: SessionKey): MemorySession | undefined
   in(scope: { tenant: string; owner?: string; agents?: readonly string[] }): MemorySession[]
 }
 

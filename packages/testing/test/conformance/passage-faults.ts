@@ -218,4 +218,60 @@ export const passageFaults: readonly Fault[] = [
     ({ passages }) => ({ key: (of, by) => passages.key(of, by && { ...by, since: 8.64e15 }) }),
     'makes no key and stores no passage for a run that began before an erasure',
   ],
+  [
+    'stores what a turn adds after the switch',
+    ({ passages, sessions }) => ({
+      sessions: {
+        append: async (lease, ...args) => {
+          const { tenant, owner } = lease.key
+          const off = (await passages.off({ tenant, owner })).person
+          await passages.setOff({ tenant, owner }, undefined)
+          await sessions.append(lease, ...args)
+          await passages.setOff({ tenant, owner }, off)
+        },
+      },
+    }),
+    'finds and stores nothing while memory is off for the person, in every process, and keeps what is stored',
+  ],
+  [
+    'takes the switch of a person for that of the tenant',
+    ({ passages }) => ({ setOff: ({ tenant }, at) => passages.setOff({ tenant }, at) }),
+    'is on for a person only if the tenant is on, too',
+  ],
+  [
+    'keeps a key that it made while memory was off',
+    ({ passages }) => ({
+      setOff: async (of, at, by) => {
+        if (of.owner !== undefined && at !== undefined)
+          await passages.key({ ...of, owner: of.owner }, { ...of, owner: of.owner, since: 8.64e15 })
+        await passages.setOff(of, at, by)
+      },
+    }),
+    'makes no key while memory is off',
+  ],
+  [
+    'has no key for documents then',
+    ({ passages }) => ({ key: ({ tenant, owner }, by) => passages.key({ tenant, owner }, by) }),
+    'leaves documents as they are while memory is off',
+  ],
+  [
+    'switches for a request from before the erasure',
+    ({ passages }) => ({ setOff: (of, at) => passages.setOff(of, at) }),
+    'erases the switch with the person, and rejects a request from before',
+  ],
+  [
+    'takes every time',
+    ({ passages }) => ({ setOff: (of, at) => passages.setOff(of, at === undefined ? at : 1000) }),
+    'rejects a switch of nobody, or with a time that is none',
+  ],
+  [
+    'writes nothing again',
+    () => ({ rewrite: async () => true }),
+    'writes the passages of a stored turn again, if the session is as it was read',
+  ],
+  [
+    'says that it wrote',
+    ({ passages }) => ({ rewrite: async (...args) => (await passages.rewrite(...args)) || true }),
+    'writes nothing again for a session that has changed or is gone, or while memory is off',
+  ],
 ]

@@ -29,4 +29,4 @@ export interface Writer {
 }
 
 /** The current lease of a session, as `memory.persist` holds it: `ctx.find(heldLease)`. */
-export const heldLease = capability<{ readonly lease: Lease | undefined }>('allium:lease')
+export const heldLease = capability<{ readonly lease: Lease | undefined }>('memory.persist')

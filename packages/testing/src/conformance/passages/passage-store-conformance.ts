@@ -5,6 +5,7 @@ import { eraseCases } from './erase-cases.ts'
 import { findCases } from './find-cases.ts'
 import type { PassageStoreParts } from './passage-bench.ts'
 import { scopeCases } from './scope-cases.ts'
+import { switchCases } from './switch-cases.ts'
 import { turnCases } from './turn-cases.ts'
 
 /** Creates an empty store for one case; an in-process store uses the given clock. */
@@ -23,7 +24,7 @@ export interface PassageStoreConformanceOptions {
   skip?: Readonly<Record<string, string>> | undefined
 }
 
-const caseList = { ...findCases, ...scopeCases, ...turnCases, ...eraseCases }
+const caseList = { ...findCases, ...scopeCases, ...turnCases, ...eraseCases, ...switchCases }
 
 /**
  * Returns the rules for every store of passages, as cases. {@link passageStoreConformance} registers them. @throws TypeError when `skip`

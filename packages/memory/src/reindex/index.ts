@@ -1,0 +1,1 @@
+export { type ReindexedSession, type ReindexOptions, reindex } from './reindex.ts'
