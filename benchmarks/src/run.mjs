@@ -32,6 +32,11 @@ if (positionals.includes('guards')) {
   await guards()
   process.exit()
 }
+if (positionals.includes('recall')) {
+  const { recallReport } = await import('./recall/run.mjs')
+  console.log(await recallReport(progress))
+  process.exit()
+}
 if (positionals.includes('flow')) {
   const cli = ['--conditions=@allium/source', '--import=tsx', 'packages/allium/test/flow/cli.ts']
   execFileSync(process.execPath, cli, { stdio: 'inherit' })

@@ -1,4 +1,4 @@
-import { packagesOf } from './checkout.mjs'
+import { hasPackage, packagesOf } from './checkout.mjs'
 import { peers } from './peers.mjs'
 
 const alliumSides = {
@@ -30,14 +30,21 @@ export const sides = {
   },
   ...alliumOf({}),
   ...peers,
-  ...(earlier !== undefined && alliumOf({ prefix: 'earlier', load: packagesOf(earlier) })),
+  ...(earlier !== undefined && earlierSides()),
 }
 
 /** The names of the sides that run unless the command names others. */
 export const defaultNames = Object.keys(sides).filter((name) => !(name in peers))
 
-function alliumOf({ prefix, load }) {
-  const entries = Object.entries(alliumSides).map(([name, { title, side }]) => [
+/** Without a recorded side where the version cannot record. */
+function earlierSides() {
+  const { recorded, ...others } = alliumSides
+  const all = hasPackage(earlier, '@allium/replay') ? { ...others, recorded } : others
+  return alliumOf({ prefix: 'earlier', load: packagesOf(earlier), all })
+}
+
+function alliumOf({ prefix, load, all = alliumSides }) {
+  const entries = Object.entries(all).map(([name, { title, side }]) => [
     prefix === undefined ? name : `${prefix}-${name}`,
     {
       title: prefix === undefined ? title : `${prefix}: ${title}`,
