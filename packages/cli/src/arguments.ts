@@ -40,7 +40,7 @@ export const help = `Usage:
                                   "stop <name>" ends one in all processes, "restart <name>" begins a new round without counts
   allium store feedback           counts the feedback on the runs of each tenant and agent; --store <where>, --tenant <tenant>, --json
   allium store reindex            writes the index of memory.recall again, from stored conversations; --store <where>, --tenant <tenant>,
-                                  --agent <agent> for each agent, --owner <owner>, --language <code>, --after <place>, --json
+                                  --agent <agent> for each agent, --owner <owner>, --language <code>, --cursor <cursor>, --json
   allium store memory             shows whether memory is on, and switches it; --store <where>, --tenant <tenant>, --owner <owner>, --on, --off, --json
   allium runs <command>           shows, stops, retries, moves and restarts durable runs of a store; "allium runs --help"
   allium schedules <command>      lists, pauses, resumes and runs the schedules of a store; "allium schedules --help"

@@ -44,9 +44,12 @@ it('continues behind the session where it was stopped', async () => {
   const path = await fileOfAnn()
   const first = JSON.parse((await reindex(path, '--json')).out)
   expect(first).toMatchObject({ sessions: 2, isDone: true })
-  const after = Buffer.from(JSON.stringify(['ann', 'support', 'a'])).toString('base64url')
-  expect(JSON.parse((await reindex(path, '--json', '--after', after)).out)).toMatchObject({ sessions: 1, passages: 2 })
-  expect(JSON.parse((await reindex(path, '--json', '--after', first.after)).out)).toMatchObject({ sessions: 0 })
+  const cursor = Buffer.from(JSON.stringify(['ann', 'support', 'a'])).toString('base64url')
+  expect(JSON.parse((await reindex(path, '--json', '--cursor', cursor)).out)).toMatchObject({
+    sessions: 1,
+    passages: 2,
+  })
+  expect(JSON.parse((await reindex(path, '--json', '--cursor', first.cursor)).out)).toMatchObject({ sessions: 0 })
 })
 
 it('switches memory off for a tenant and for a person, and leaves their sessions out of the index', async () => {
@@ -78,7 +81,7 @@ it.each([
 
 it.each([
   ['--language', 'xx', 'Pass one of'],
-  ['--after', 'x', 'Pass the "place"'],
+  ['--cursor', 'x', 'Pass the "cursor"'],
 ])('reports %s %s', async (option, value, told) => {
   const { code, err, out } = await reindex(await fileOfAnn(), option, value)
   expect([code, (out + err).includes(told)]).toEqual([2, true])

@@ -349,7 +349,8 @@ create table schema_version (
 create table scopes (
   tenant text not null,
   owner text not null,
-  key bytea not null,
+  key bytea,
+  off double precision,
   constraint scopes_pkey PRIMARY KEY (tenant, owner)
 );
 
@@ -1651,6 +1652,17 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION memory_is_off(_tenant text, _owner text, _agent text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if _agent like 'memory:documents/%' then return false; end if;
+  perform pg_advisory_xact_lock_shared(hashtextextended('memory ' || to_json(array[_tenant, ''])::text, 0));
+  perform pg_advisory_xact_lock_shared(hashtextextended('memory ' || to_json(array[_tenant, _owner])::text, 0));
+  return exists (select from scopes where tenant = _tenant and owner in (_owner, '') and off is not null);
+end $function$;
+
 CREATE OR REPLACE FUNCTION migrate_run(_tenant text, _run text, _from text, _to text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1865,7 +1877,7 @@ begin
     ), -1);
     delete from passages where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and position > _last;
   end if;
-  if _passages is null then return; end if;
+  if _passages is null or memory_is_off(_tenant, _owner, _session_agent) then return; end if;
   insert into passages (tenant, owner, agent, session, position, idx, seq, role, author, at, words, flow, terms, counts)
     select _tenant, _owner, _session_agent, _session, _last + i, (p ->> 0)::integer, _seq, p ->> 1, p ->> 2,
       (p ->> 3)::double precision, (p ->> 4)::integer, (p ->> 5)::smallint,
@@ -1957,6 +1969,19 @@ begin
   return found;
 end $function$;
 
+CREATE OR REPLACE FUNCTION rewrite_passages(_tenant text, _owner text, _session_agent text, _session text, _turns integer, _seq integer, _turn_id text, _start integer, _passages jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and version = _turns for update;
+  if not found or memory_is_off(_tenant, _owner, _session_agent)
+    or not exists (select from turns where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and seq = _seq and turn_id = _turn_id)
+  then return false; end if;
+  perform replace_passages(_tenant, _owner, _session_agent, _session, _seq, _start, _passages);
+  return true;
+end $function$;
+
 CREATE OR REPLACE FUNCTION rollout_lock(_rollout text, _user text)
  RETURNS bigint
  LANGUAGE sql
@@ -2002,15 +2027,16 @@ begin
   return true;
 end $function$;
 
-CREATE OR REPLACE FUNCTION scope_key(_tenant text, _owner text, _key bytea, _lease bigint, _began double precision, OUT token_ bigint, OUT key_ bytea)
+CREATE OR REPLACE FUNCTION scope_key(_tenant text, _owner text, _always boolean, _key bytea, _lease bigint, _began double precision, OUT token_ bigint, OUT key_ bytea)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 begin
   token_ := writer_token(_tenant, _owner, null, null, _lease, _began);
-  if token_ is null then return; end if;
+  if token_ is null or not _always and memory_is_off(_tenant, _owner, '') then return; end if;
   if _key is not null then
-    insert into scopes values (_tenant, _owner, _key) on conflict do nothing;
+    insert into scopes as s (tenant, owner, key) values (_tenant, _owner, _key)
+      on conflict (tenant, owner) do update set key = coalesce(s.key, excluded.key);
   end if;
   select key into key_ from scopes where tenant = _tenant and owner = _owner;
 end $function$;
@@ -2055,6 +2081,17 @@ begin
   update blob_holders set agent = new.agent
     where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.id and kind <> 'event';
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION set_memory_off(_tenant text, _owner text, _off double precision, _is_fenced boolean, _lease bigint, _began double precision)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if _is_fenced and writer_token(_tenant, _owner, null, null, _lease, _began) is null then return false; end if;
+  perform pg_advisory_xact_lock(hashtextextended('memory ' || to_json(array[_tenant, _owner])::text, 0));
+  insert into scopes (tenant, owner, off) values (_tenant, _owner, _off) on conflict (tenant, owner) do update set off = excluded.off;
+  return true;
 end $function$;
 
 CREATE OR REPLACE FUNCTION set_value(_key text, _value bytea, _ttl double precision, _tenant text, _owner text, _lease bigint, _began double precision)

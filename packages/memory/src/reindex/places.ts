@@ -33,7 +33,7 @@ function partsIn(place: string): string[] {
   } catch {}
   throw new AlliumError(
     'options.invalid',
-    `reindex() got ${JSON.stringify(place).slice(0, 80)} as "after". Pass the "place" of the last session that was done.`,
+    `reindex() got ${JSON.stringify(place).slice(0, 80)} as "cursor". Pass the "cursor" of the last session that was done.`,
   )
 }
 

@@ -17,8 +17,8 @@ export interface ReindexOptions {
   language?: RecallLanguage | undefined
   /** As for `memory.recall`. @default 'guard:flow:labels' */
   labelsKey?: string | undefined
-  /** The `place` of the last session that was done, to continue from there. @default from the beginning */
-  after?: string | undefined
+  /** The `cursor` of the last session that was done, to continue from there. @default from the beginning */
+  cursor?: string | undefined
   /** @default the system clock */
   clock?: Clock | undefined
 }
@@ -26,8 +26,8 @@ export interface ReindexOptions {
 /** What was done with a session. */
 export interface ReindexedSession {
   readonly key: SessionKey
-  /** Pass it as `after` to continue behind this session. */
-  readonly place: string
+  /** Pass it to continue behind this session. */
+  readonly cursor: string
   /** How many sessions are done, and how many there are. */
   readonly done: number
   readonly total: number
@@ -47,7 +47,7 @@ const optionKeys: KeysOf<ReindexOptions> = {
   agents: true,
   language: true,
   labelsKey: true,
-  after: true,
+  cursor: true,
   clock: true,
 }
 
@@ -64,20 +64,20 @@ const optionKeys: KeysOf<ReindexOptions> = {
 export async function* reindex(options: ReindexOptions): AsyncGenerator<ReindexedSession, void> {
   checkOptions(options ?? null, optionKeys, 'reindex()', 'options.invalid')
   const { store, tenant, owner, agents, language: code = 'en', labelsKey = 'guard:flow:labels' } = options
-  const { after, clock = systemClock } = options
+  const { cursor, clock = systemClock } = options
   if (!recallLanguages.includes(code))
     throw new AlliumError(
       'options.invalid',
       `reindex() got the language ${JSON.stringify(code)}. Pass one of ${recallLanguages.join(', ')}.`,
     )
-  const isAfter = after === undefined ? () => true : placeAfter(after)
+  const isAfter = cursor === undefined ? () => true : placeAfter(cursor)
   const language = await loadLanguage(code)
   const keys = await sortedKeys(store.sessions, { tenant, agents, ...(owner !== undefined && { owner }) })
   const { length: total } = keys
   for (const [index, key] of keys.entries()) {
     if (!isAfter(key)) continue
     const result = await reindexSession(store, key, { language, labelsKey, clock }).catch(unreadable)
-    yield { key, place: toPlace(key), done: index + 1, total, ...result }
+    yield { key, cursor: toPlace(key), done: index + 1, total, ...result }
   }
 }
 

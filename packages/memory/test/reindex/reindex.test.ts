@@ -59,24 +59,24 @@ describe('reindex()', () => {
     expect((await passagesOf(made, 'x')).map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5])
   })
 
-  it('leaves out persons for whom memory is off, other agents, and sessions before the place', async () => {
+  it('leaves out persons for whom memory is off, other agents, and sessions before the cursor', async () => {
     const made = scene()
     for (const id of ['x', 'y']) await made.chat(id, ['Alpacas eat hay.'], ['One.'])
     await made.chat('z', ['Alpacas eat hay.'], ['One.'], { tenantId: 'acme', userId: 'bob' })
     await made.store.passages.setOff({ tenant: 'acme', owner: 'bob' }, 1)
     expect(await all(made, { agents: ['other'] })).toEqual([])
-    const after = Buffer.from('["ada","helper","x"]').toString('base64url')
-    expect(await all(made, { after })).toEqual([
+    const cursor = Buffer.from('["ada","helper","x"]').toString('base64url')
+    expect(await all(made, { cursor })).toEqual([
       ['y', 2, undefined],
       ['z', 0, 'off'],
     ])
-    expect(await all(made, { owner: 'ada', after })).toEqual([['y', 2, undefined]])
+    expect(await all(made, { owner: 'ada', cursor })).toEqual([['y', 2, undefined]])
   })
 
   it('rejects options that it does not know or cannot use', async () => {
     const made = scene()
     await expect(all(made, { langage: 'de' } as object)).rejects.toThrow('Did you mean "language"?')
     await expect(all(made, { language: 'xx' as 'de' })).rejects.toThrow('got the language "xx"')
-    await expect(all(made, { after: 'nowhere' })).rejects.toThrow('Pass the "place"')
+    await expect(all(made, { cursor: 'nowhere' })).rejects.toThrow('Pass the "cursor"')
   })
 })

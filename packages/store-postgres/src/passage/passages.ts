@@ -1,18 +1,8 @@
 import type { PassageStore } from '@allium/store'
-import {
-  checkPlaces,
-  checkRewrite,
-  checkScope,
-  checkScopeOwner,
-  checkSwitch,
-  checkTerms,
-  isMemory,
-  maxPostings,
-} from '@allium/store/passages'
+import { checkPlaces, checkScope, checkScopeOwner, checkTerms, isMemory, maxPostings } from '@allium/store/passages'
 import { type Blobs, erasedDuringRun, retryRead, type Sealer } from '@allium/store-sql'
 import {
   type KeyOwner,
-  memoryOffFromRows,
   newScopeKey,
   openScopeKey,
   passageCountFromRow,
@@ -21,16 +11,14 @@ import {
 } from '@allium/store-sql/passages'
 import { checkCombinedLength } from '../database/combined-length.ts'
 import type { Database, Row } from '../database/database.ts'
-import { keyParams } from '../database/keys.ts'
 import { writerSince } from '../lease/leases.ts'
-import { passageRows, toBigint } from './passage-rows.ts'
+import { postgresMemorySwitch, selectOff } from './memory-switch.ts'
+import { toBigint } from './passage-rows.ts'
+import { rewritePassages } from './rewrite-passages.ts'
 
 /** Passages in Postgres. `postgres()` loads this with the first use of its `passages`. */
 export function postgresPassages(db: Database, sealer: Sealer, blobs: Blobs): PassageStore {
   const table = `${db.s}.passages`
-  const selectOff = `select owner, off from ${db.s}.scopes where tenant = $1 and owner in ($2, '') and off is not null`
-  const selectKey = `select key from ${db.s}.scopes where tenant = $1 and owner = $2 and key is not null
-    and ($3 or not exists (${selectOff}))`
   /** The terms are found first, because they are those of one owner. The condition on the owner protects against two equal digests. */
   const selectPostings = `select t.i, p.*, p.counts[array_position(p.terms, t.term)] as count
     from unnest($4::bigint[]) with ordinality as t (term, i) cross join lateral (
@@ -55,7 +43,7 @@ export function postgresPassages(db: Database, sealer: Sealer, blobs: Blobs): Pa
       const always = !isMemory(agent)
       checkCombinedLength('tenant and owner', [owner.tenant, owner.owner])
       let row: Row | undefined
-      if (by === undefined) [row] = await db.queryIdempotent(selectKey, owner.tenant, owner.owner, always)
+      if (by === undefined) [row] = await db.queryIdempotent(selectKey(db.s), owner.tenant, owner.owner, always)
       else {
         const since = await writerSince(db, by)
         row = await writeKey(owner, always, since, null)
@@ -84,26 +72,13 @@ export function postgresPassages(db: Database, sealer: Sealer, blobs: Blobs): Pa
       const [row] = await db.queryIdempotent(sql, tenant, owner, agent)
       return passageCountFromRow(row)
     },
-    async off(of) {
-      const { tenant, owner } = checkScopeOwner(of)
-      return memoryOffFromRows(await db.queryIdempotent(selectOff, tenant, owner))
-    },
-    async setOff(of, at, by) {
-      const { tenant, owner } = checkSwitch(of, at)
-      checkCombinedLength('tenant and owner', [tenant, owner])
-      const sql = `select ${db.s}.set_memory_off($1, $2, $3, $4, $5, $6) as is_set`
-      const values = [tenant, owner, at ?? null, by !== undefined, ...(await writerSince(db, by))]
-      const [row] = await db.queryIdempotent(sql, ...values)
-      if (row?.is_set !== true) throw erasedDuringRun()
-    },
-    async rewrite(given, of, turn) {
-      const key = checkRewrite(given, of)
-      const sql = `select ${db.s}.rewrite_passages($1, $2, $3, $4, $5, $6, $7, $8, $9) as is_written`
-      const values = [of.turns, of.version, turn.turnId, turn.from, passageRows(turn, of.version) ?? null]
-      const [row] = await db.queryIdempotent(sql, ...keyParams(key), ...values)
-      return row?.is_written === true
-    },
+    ...postgresMemorySwitch(db),
+    rewrite: (key, of, turn) => rewritePassages(db, key, of, turn),
   }
 }
+
+/** $3 is true for documents, which have their key while memory is off, too. */
+const selectKey = (s: string) =>
+  `select key from ${s}.scopes where tenant = $1 and owner = $2 and key is not null and ($3 or not exists (${selectOff(s)}))`
 
 const ofScope = 'p.tenant = $1 and p.owner = $2 and p.agent = $3'

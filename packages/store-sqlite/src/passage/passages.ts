@@ -1,16 +1,7 @@
 import type { PassageStore } from '@allium/store'
+import { checkPlaces, checkScope, checkScopeOwner, checkTerms, maxPostings } from '@allium/store/passages'
+import { retryRead } from '@allium/store-sql'
 import {
-  checkPlaces,
-  checkRewrite,
-  checkScope,
-  checkScopeOwner,
-  checkSwitch,
-  checkTerms,
-  maxPostings,
-} from '@allium/store/passages'
-import { retryRead, sessionKeyParts } from '@allium/store-sql'
-import {
-  memoryOffFromRows,
   newScopeKey,
   openScopeKey,
   passageCountFromRow,
@@ -19,12 +10,14 @@ import {
 } from '@allium/store-sql/passages'
 import type { Row } from '../database/database.ts'
 import type { StoreParts } from '../store-parts.ts'
-import { addPassages, isOff, selectOff } from './add-passages.ts'
-import { cutPassages } from './cut-passages.ts'
+import { isOff } from './add-passages.ts'
+import { sqliteMemorySwitch } from './memory-switch.ts'
+import { rewritePassages } from './rewrite-passages.ts'
 import { toToken } from './token.ts'
 
 /** Passages in a SQLite file. `sqlite()` loads this with the first use of its `passages`. */
-export function sqlitePassages({ db, sealer, writers, blobs }: StoreParts): PassageStore {
+export function sqlitePassages(parts: StoreParts): PassageStore {
+  const { db, sealer, writers, blobs } = parts
   return {
     sealed: sealer.encrypts,
     async key({ agent, ...of }, by) {
@@ -63,40 +56,14 @@ export function sqlitePassages({ db, sealer, writers, blobs }: StoreParts): Pass
       const { tenant, owner, agent } = checkScope(scope)
       return passageCountFromRow(db.get(countPassages, tenant, owner, agent))
     },
-    async off(of) {
-      const { tenant, owner } = checkScopeOwner(of)
-      return memoryOffFromRows(db.all(selectOff, tenant, owner))
-    },
-    async setOff(of, at, by) {
-      const { tenant, owner } = checkSwitch(of, at)
-      await db.writeInGroup(() => {
-        if (by !== undefined) writers.token({ tenant, owner }, by)
-        db.run(setOff, tenant, owner, at ?? null)
-      })
-    },
-    async rewrite(given, of, turn) {
-      const key = checkRewrite(given, of)
-      const parts = sessionKeyParts(key)
-      const add = addPassages(db, key, of.version, turn)
-      return db.writeInGroup(() => {
-        if (isOff(db, key) || db.get(selectTurn, ...parts, of.turns, of.version, turn.turnId) === undefined)
-          return false
-        db.run(cutPassages, ...parts, turn.from)
-        add()
-        return true
-      })
-    },
+    ...sqliteMemorySwitch(parts),
+    rewrite: (key, of, turn) => rewritePassages(db, key, of, turn),
   }
 }
 
 const selectKey = 'select key from scopes where tenant = ? and owner = ? and key is not null'
 const addKey = `insert into scopes (tenant, owner, key) values (?, ?, ?)
   on conflict do update set key = coalesce(key, excluded.key)`
-const setOff = `insert into scopes (tenant, owner, off) values (?, ?, ?) on conflict do update set off = excluded.off`
-
-const selectTurn = `
-  select 1 from sessions s join turns t on t.tenant = s.tenant and t.owner = s.owner and t.agent = s.agent and t.session = s.id
-  where s.tenant = ?1 and s.owner = ?2 and s.agent = ?3 and s.id = ?4 and s.version = ?5 and t.seq = ?6 and t.turn_id = ?7`
 
 const ofScope = 'p.tenant = ?1 and p.owner = ?2 and p.agent = ?3'
 
