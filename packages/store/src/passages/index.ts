@@ -1,5 +1,6 @@
 export { blindTerms } from './blind-terms.ts'
 export { checkPlaces, checkScope, checkScopeOwner, checkTerms, maxPostings } from './check-passage-query.ts'
 export { type CheckedPassage, checkPassages } from './check-passages.ts'
+export { joinByShare } from './join-by-share.ts'
 export { passageText } from './passage-text.ts'
 export { withPassages } from './with-passages.ts'
