@@ -1,15 +1,8 @@
 import { AlliumError, type TurnView, tenantOf } from '@allium/core'
 import type { SearchContext, SearchHit, SearchScope, SearchSource } from '@allium/store'
-import {
-  checkDocumentOwner,
-  checkId,
-  type DocumentOwner,
-  type DocumentsOptions,
-  invalid,
-  type PutOptions,
-  resolveDocumentsOptions,
-} from './documents-options.ts'
+import { type DocumentsOptions, invalid, resolveDocumentsOptions } from './documents-options.ts'
 import { type PutResult, putDocument } from './put-document.ts'
+import { checkDocumentOwner, checkId, type DocumentOwner, type PutOptions } from './put-options.ts'
 import { searchDocuments } from './search-documents.ts'
 import { collectionOf, readDocument } from './stored-document.ts'
 

@@ -1,12 +1,12 @@
-import { AlliumError, type FlowLabels } from '@allium/core'
+import { AlliumError } from '@allium/core'
 import { digestOf } from '@allium/core/internal'
-import type { NewPassage } from '@allium/store'
-import { blindTerms, withPassages } from '@allium/store/passages'
-import { type Language, loadLanguage } from '../recall/language.ts'
-import { stemsOf } from '../recall/terms.ts'
+import { withPassages } from '@allium/store/passages'
+import { loadLanguage } from '../recall/language.ts'
+import { chunkPassage } from './chunk-passage.ts'
 import { type Chunk, chunksOf } from './chunks.ts'
-import { checkPut, invalid, type PutOptions, type ResolvedDocumentsOptions } from './documents-options.ts'
+import { invalid, type ResolvedDocumentsOptions } from './documents-options.ts'
 import { loadText } from './load-text.ts'
+import { checkPut, type PutOptions } from './put-options.ts'
 import { collectionOf, readDocument, turnOfDocument } from './stored-document.ts'
 
 /** What `put()` did. */
@@ -46,9 +46,11 @@ export async function putDocument(
     const termKey = await passages.key(owner, { ...owner, since: at, lease })
     if (termKey === undefined)
       throw new AlliumError('store.unavailable', `The store has no key for the terms of "${id}".`)
-    const document = { digest, title: (title ?? loaded.title ?? id).slice(0, 1_000), url, flow }
+    const document = { digest, title: (title ?? loaded.title ?? id).slice(0, 1_000), url }
     const turn = turnOfDocument(key, { ...document, chunks, at })
-    const added = chunks.map((chunk, index) => passageOf(chunk, index, { ...document, at, language, termKey }))
+    const added = chunks.map((chunk, index) =>
+      chunkPassage(chunk, index, { title: document.title, flow, at, language, termKey }),
+    )
     await sessions.append(lease, lease.version, withPassages(turn, { passages: added, copied: 0 }))
     return { status: lease.version === 0 ? 'added' : 'replaced', chunks: chunks.length }
   } finally {
@@ -94,32 +96,7 @@ async function checkRoom(
     )
 }
 
-interface PassageOrigin {
-  readonly title: string
-  readonly flow: FlowLabels
-  readonly at: number
-  readonly language: Language
-  readonly termKey: Uint8Array
-}
-
-/** The words of the title and of the headings count for each chunk. */
-function passageOf(
-  { text, section }: Chunk,
-  index: number,
-  { title, flow, at, language, termKey }: PassageOrigin,
-): NewPassage {
-  const counts = new Map<string, number>()
-  const stems = stemsOf(text, language)
-  for (const stem of stems) counts.set(stem, (counts.get(stem) ?? 0) + 1)
-  for (const stem of stemsOf(`${title} ${section}`, language)) counts.set(stem, counts.get(stem) ?? 1)
-  const terms = blindTerms(termKey, [...counts.keys()])
-  return {
-    ...{ index, role: 'user', author: '', at, words: stems.length, flow },
-    terms: Object.fromEntries([...counts.values()].map((count, i) => [terms[i] as string, count])),
-  }
-}
-
-function isBeingPut(id: string, heldUntil: number): AlliumError {
+function isBeingPut(id: string, heldUntil: number | undefined): AlliumError {
   return new AlliumError(
     'session.busy',
     `The document "${id}" is being put by another call. Wait for it, and put it again.`,

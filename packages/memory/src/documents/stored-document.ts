@@ -1,5 +1,4 @@
-import { AlliumError, type FlowLabels, noUsage, type SessionKey, type StoredTurn } from '@allium/core'
-import { isRecord } from '@allium/core/internal'
+import { AlliumError, noUsage, type SessionKey, type StoredTurn } from '@allium/core'
 import type { SessionStore } from '@allium/store'
 import type { Chunk } from './chunks.ts'
 
@@ -11,7 +10,6 @@ export interface StoredDocument {
   readonly digest: string
   readonly title: string
   readonly url: string | undefined
-  readonly flow: FlowLabels
   /** The section, and the first and the last paragraph of each chunk. */
   readonly places: readonly (readonly [section: string, first: number, last: number])[]
 }
@@ -29,15 +27,15 @@ export async function readDocument(
 ): Promise<(StoredDocument & { readonly version: number }) | undefined> {
   const head = await store.head(key, of)
   if (head === undefined) return undefined
-  const { digest, title, url, flow, places } = head.rest.state
-  if (typeof digest !== 'string' || typeof title !== 'string' || !isRecord(flow) || !Array.isArray(places))
+  const { digest, title, url, places } = head.rest.state
+  if (typeof digest !== 'string' || typeof title !== 'string' || !Array.isArray(places))
     throw new AlliumError(
       'store.corrupt',
       `The document "${key.sessionId}" is not one that documents() stored. Delete it, and put it again.`,
       { details: { tenant: key.tenant } },
     )
   return {
-    ...{ version: head.version, digest, title, url: typeof url === 'string' ? url : undefined, flow },
+    ...{ version: head.version, digest, title, url: typeof url === 'string' ? url : undefined },
     places: places as StoredDocument['places'],
   }
 }
@@ -52,7 +50,7 @@ export function turnOfDocument(
 ): StoredTurn {
   const turnId = crypto.randomUUID()
   const places = chunks.map(({ section, paragraphs: [first, last] }) => [section, first, last])
-  const state = { ...document, url: document.url ?? null, flow: { ...document.flow }, places }
+  const state = { ...document, url: document.url ?? null, places }
   return {
     ...{ turnId, rootId: turnId, agent, status: 'closed', startedAt: at, endedAt: at },
     ...{ usage: noUsage(), answer: null, records: [], from: 0, rest: { state } },

@@ -87,7 +87,7 @@ describe('tools.search', () => {
         { text: 7 },
         { text: ' ' },
         ...Array.from({ length: 300 }, (_, i) => ({ text: `${i} ${'x'.repeat(90_000)}`, title: 't'.repeat(9_999) })),
-      ] as SearchHit[]
+      ] as unknown as SearchHit[]
     const { session } = scene({ in: [hostile], limit: 5, tokens: 500 }, [asks('x'), 'Ok.'])
     const content = String((await session().run('?')).toolCalls[0]?.result.content)
     expect(content.length).toBeLessThanOrEqual(2_000)
