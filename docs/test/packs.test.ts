@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { documents } from 'allium/documents'
 import { handoff } from 'allium/group'
 import * as guard from 'allium/guard'
 import * as memory from 'allium/memory'
@@ -7,6 +8,7 @@ import * as model from 'allium/model'
 import * as observe from 'allium/observe'
 import { metrics, trace } from 'allium/otel'
 import { promptCache } from 'allium/prompt-cache'
+import { search } from 'allium/search'
 import { skills } from 'allium/skills'
 import * as tools from 'allium/tools'
 import { describe, expect, it } from 'vitest'
@@ -32,8 +34,8 @@ describe.each([
   ['guard', guard],
   ['model', model],
   ['observe', { ...observe, metrics, promptCache, trace }],
-  ['tools', { ...tools, handoff, skills }],
-  ['memory', memory],
+  ['tools', { ...tools, handoff, search, skills }],
+  ['memory', { ...memory, documents }],
 ])('the pack %s', (name, pack) => {
   const layers = layersOf(name, pack).sort()
 

@@ -6,6 +6,7 @@ export default defineConfig({
   ...base,
   entry: [
     'src/index.ts',
+    'src/documents/index.ts',
     'src/recall/index.ts',
     'src/reindex/index.ts',
     'src/session-storage.ts',

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, type Lease } from '@allium/core'
 import { budget } from '@allium/guard'
 import { exportSessions, importSessions, persist } from '@allium/memory'
+import { documents } from '@allium/memory/documents'
 import { audit, verify } from '@allium/observe'
-import type { SessionStore } from '@allium/store'
+import { memoryStore, type SessionStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { scriptedModel } from '@allium/testing'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -34,6 +35,28 @@ async function contentOf(sessions: SessionStore): Promise<string[]> {
 }
 
 describe.skipIf(server === undefined)('postgres()', () => {
+  it('returns the same chunks of documents as a store in memory, in the same order', async () => {
+    const inMemory = memoryStore()
+    const words = ['zebra', 'alpaca', 'llama', 'vault', 'hay', 'door', 'moon']
+    const textOf = (n: number) =>
+      Array.from(
+        { length: 400 },
+        (_, i) => `${words[(n * 31 + i * i * (n + 1)) % 7]}${i % 60 === 59 ? '\n\n' : ' '}`,
+      ).join('')
+    const [expected, found] = await Promise.all(
+      [{ sessions: inMemory, passages: inMemory.passages }, stores.fresh()].map(async (store) => {
+        const handbook = documents({ store, name: 'handbook' })
+        for (let n = 0; n < 12; n++)
+          await handbook.put(`${n % 10}`, textOf(n), { tenant: 'acme', ...(n % 3 === 0 && { owner: 'ada' }) })
+        await handbook.delete('4', { tenant: 'acme' })
+        const of = { tenant: 'acme', owner: 'ada', limit: 10 }
+        return Promise.all(words.map((word, i) => handbook.search(`${word} ${words[(i + 3) % 7]}`, of)))
+      }),
+    )
+    expect(found).toEqual(expected)
+    expect(found?.every((hits) => hits.length === 10)).toBe(true)
+  })
+
   it('asks four times for a turn of one model call, and holds no connection while the model runs', async () => {
     const { pool, asked, held } = watched(newPool(url))
     const store = stores.fresh({ pool })

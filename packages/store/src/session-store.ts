@@ -180,7 +180,8 @@ export interface SessionStore {
   erase(of: { tenant: string; owner?: string }): Promise<number>
   /**
    * Deletes sessions of all tenants whose last turn is older than `olderThan` milliseconds by the store's clock. Returns how many.
-   * It keeps sessions under a lease, and those with a pending call until its `expiresAt`.
+   * It keeps sessions under a lease, those with a pending call until its `expiresAt`, and documents: sessions whose `agent` begins with
+   * `memory:documents/`.
    */
   expire(of: { olderThan: number }): Promise<number>
   readonly outbox: Outbox

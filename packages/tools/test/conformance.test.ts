@@ -2,6 +2,7 @@ import { Agent } from '@allium/core'
 import { layerConformance, scriptedModel } from '@allium/testing'
 import { describe, it } from 'vitest'
 import { agent, cache, emulate, function as functionTool, http, retry, truncate } from '../src/index.ts'
+import { search } from '../src/search.ts'
 
 const suite = { describe, it, strict: true }
 layerConformance({ layer: () => cache({ tools: ['work'] }), ...suite })
@@ -10,6 +11,7 @@ layerConformance({
   ...suite,
 })
 layerConformance({ layer: () => retry({ tools: ['work'], when: () => true, attempts: 2 }), ...suite })
+layerConformance({ layer: () => search({ in: [() => []] }), ...suite })
 layerConformance({ layer: () => truncate(), ...suite })
 // These hook no scope, so there is no place that they could tell.
 const anyPlace = { describe, it, warn() {} }

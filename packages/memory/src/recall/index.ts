@@ -1,4 +1,5 @@
 export type { RecallLanguage } from './language.ts'
 export { recall } from './recall.ts'
 export type { RecallOptions } from './recall-options.ts'
+export { recalled } from './recalled.ts'
 export type { Recalled } from './recaller.ts'

@@ -7,6 +7,8 @@ export interface RecallOptions {
   store?: PassageStore | undefined
   /** `'turn'` recalls before the first model call of each turn, without a tool. @default undefined, the model asks with the tool */
   every?: 'turn' | undefined
+  /** Whether the model gets the tool. Pass false if `tools.search` has it as a source, `memory.recalled`. @default true, without `every` */
+  tool?: boolean | undefined
   /** The maximum number of passages, up to 100. @default 6 */
   limit?: number | undefined
   /** The maximum length of the recalled text in tokens, with 4 characters for a token. @default 1_500 */
@@ -26,6 +28,7 @@ export interface RecallOptions {
 const readOptions = layerOptions<RecallOptions>('memory:recall', {
   store: option.object,
   every: option.oneOf('turn'),
+  tool: option.flag,
   limit: option.number({ from: 1, to: 100 }),
   tokens: option.number({ from: 50 }),
   language: option.oneOf(...recallLanguages),
@@ -40,6 +43,7 @@ export type ResolvedRecallOptions = ReturnType<typeof resolveRecallOptions>
 export function resolveRecallOptions(given: RecallOptions) {
   const { store, every, ...rest } = readOptions(given)
   const {
+    tool = every === undefined,
     limit = 6,
     tokens = 1_500,
     language = 'en',
@@ -48,7 +52,7 @@ export function resolveRecallOptions(given: RecallOptions) {
     description = defaultDescription,
     as = 'memory:recall',
   } = rest
-  return { store, every, limit: Math.floor(limit), tokens, language, labelsKey, name, description, as }
+  return { store, every, tool, limit: Math.floor(limit), tokens, language, labelsKey, name, description, as }
 }
 
 const defaultDescription =

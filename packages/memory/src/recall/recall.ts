@@ -12,6 +12,7 @@ import { heldLease } from '@allium/core/internal'
 import { placeholderIn } from './placeholder-args.ts'
 import { addBeforeInput, noteOf, questionOf } from './recall-note.ts'
 import { type RecallOptions, resolveRecallOptions } from './recall-options.ts'
+import { recallerOf } from './recalled.ts'
 import { Recaller } from './recaller.ts'
 import { SessionPassages } from './session-passages.ts'
 
@@ -29,7 +30,7 @@ import { SessionPassages } from './session-passages.ts'
  */
 export function recall(given: RecallOptions = {}): Middleware {
   const options = resolveRecallOptions(given)
-  const { as, every, name, description } = options
+  const { as, every, tool: hasTool, name, description } = options
   const recaller = new Recaller(options)
   /** By the metadata of a turn, which is one object in all its scopes. */
   const turns = new WeakMap<object, TurnContext>()
@@ -53,9 +54,10 @@ export function recall(given: RecallOptions = {}): Middleware {
     options: { every: every ?? 'call', limit: options.limit, tokens: options.tokens, language: options.language },
     order: { is: ['shapes'], inside: ['memory:compact', 'memory:truncate'], outside: ['memory:plan'] },
     requires: [heldLease],
-    tools: every === undefined ? [tool] : [],
+    tools: hasTool ? [tool] : [],
     session(ctx, next) {
       recaller.checkPrincipal(ctx)
+      ctx.provide(recallerOf, recaller)
       const passages = new SessionPassages(ctx, recaller, options.labelsKey)
       aroundRun(ctx, (_, run) => passages.around(run))
       return next()

@@ -1,5 +1,5 @@
 import type { FlowLabels } from '@allium/core'
-import type { Passage } from '@allium/store'
+import type { Passage, SearchHit } from '@allium/store'
 import { withoutNumbers } from './placeholders.ts'
 
 /** Passages as the model reads them, with the labels of all of them. */
@@ -40,16 +40,30 @@ export function recalledText(
   return { text: lines.join('\n'), flow: labelsOf(shown, user), passages: shown }
 }
 
-function lineOf({ at, role, author }: Passage, user: string, text: string): string {
-  const from = author !== user ? `another ${role === 'user' ? 'user' : "user's assistant"}` : role
-  return JSON.stringify({ on: new Date(at).toISOString().slice(0, 10), from, text })
+function lineOf(passage: Passage, user: string, text: string): string {
+  return JSON.stringify({ on: dayOf(passage), from: authorOf(passage, user), text })
+}
+
+/** Returns a passage as `tools.search` hands it over. */
+export function hitOf(passage: Passage, user: string): SearchHit {
+  const on = dayOf(passage)
+  const text = withoutNumbers(passage.text)
+  return { text, title: `Conversation on ${on}`, author: authorOf(passage, user), on, flow: labelsOf([passage], user) }
+}
+
+function dayOf({ at }: Passage): string {
+  return new Date(at).toISOString().slice(0, 10)
+}
+
+function authorOf({ role, author }: Passage, user: string): string {
+  return author === user ? role : `another ${role === 'user' ? 'user' : "user's assistant"}`
 }
 
 function cut(text: string, length: number): string {
   return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}\u2026`
 }
 
-function labelsOf(passages: readonly Passage[], user: string): FlowLabels {
+export function labelsOf(passages: readonly Passage[], user: string): FlowLabels {
   const untrusted = passages.some(({ flow, author }) => flow.untrusted === true || author !== user)
   const secret = passages.some(({ flow }) => flow.private === true)
   return { ...(untrusted && { untrusted }), ...(secret && { private: secret }) }

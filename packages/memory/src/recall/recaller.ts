@@ -7,11 +7,11 @@ import {
   type TurnView,
   tenantOf,
 } from '@allium/core'
-import { type Passage, type PassageStore, sharedStore } from '@allium/store'
+import { type Passage, type PassageStore, type SearchContext, type SearchHit, sharedStore } from '@allium/store'
 import { passageText } from '@allium/store/passages'
 import { type Language, loadLanguage } from './language.ts'
 import type { ResolvedRecallOptions } from './recall-options.ts'
-import { type RecalledText, recalledText } from './recalled-text.ts'
+import { hitOf, labelsOf, type RecalledText, recalledText } from './recalled-text.ts'
 import { search } from './search.ts'
 
 /** Passages were recalled. The event has their places, not their text. */
@@ -87,21 +87,37 @@ export class Recaller {
 
   /** Returns what fits a question, without the messages that the request has. */
   async recall(question: string, ctx: Place & Pick<TurnView, 'emit'>, request: Messages): Promise<RecalledText> {
-    const { as, limit, tokens } = this.#options
-    const { tenant, owner, agent } = ctx.sessionKey
+    const { limit, tokens } = this.#options
+    const found = await this.#find(question, ctx, request, limit)
+    const recalled = recalledText(found, { tokens, user: this.userOf(ctx.principal) })
+    this.#emit(ctx, recalled.passages, recalled.flow)
+    return recalled
+  }
+
+  /** Returns what fits a question as hits of `tools.search`. */
+  async search(question: string, ctx: SearchContext): Promise<SearchHit[]> {
+    const passages = await this.#find(question, ctx, ctx.messages, ctx.limit)
     const user = this.userOf(ctx.principal)
+    this.#emit(ctx, passages, labelsOf(passages, user))
+    return passages.map((passage) => hitOf(passage, user))
+  }
+
+  async #find(question: string, ctx: Place, request: Messages, limit: number): Promise<Passage[]> {
+    const { tenant, owner, agent } = ctx.sessionKey
+    this.checkPrincipal(ctx)
     const known = new Set(request.map(textKey))
-    const found = await search(question, {
+    return search(question, {
       store: this.storeOf(ctx),
       scope: { tenant, owner, agent },
       language: await this.language(),
       limit,
       isKnown: (passage) => known.has(`${passage.role}:${passage.text}`),
     })
-    const recalled = recalledText(found, { tokens, user })
-    const places = recalled.passages.map(({ sessionId, turnId, index }) => ({ sessionId, turnId, index }))
-    ctx.emit({ type: 'memory:recall', layer: as, passages: places, flow: recalled.flow } satisfies Recalled)
-    return recalled
+  }
+
+  #emit(ctx: Pick<TurnView, 'emit'>, passages: readonly Passage[], flow: FlowLabels): void {
+    const places = passages.map(({ sessionId, turnId, index }) => ({ sessionId, turnId, index }))
+    ctx.emit({ type: 'memory:recall', layer: this.#options.as, passages: places, flow } satisfies Recalled)
   }
 }
 

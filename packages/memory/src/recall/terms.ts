@@ -24,7 +24,8 @@ export function questionTerms(question: string, language: Language): string[] {
   return [...terms].slice(0, mostAsked)
 }
 
-function stemsOf(text: string, language: Language): string[] {
+/** Returns the stems of a text without stop words. */
+export function stemsOf(text: string, language: Language): string[] {
   return wordsOf(withoutNumbers(text.slice(0, longestText)), language.locale).flatMap((word) => {
     const plain = word.replace(/'s?$/, '')
     return language.isStopWord(word) || language.isStopWord(plain) ? [] : [language.stem(plain)]

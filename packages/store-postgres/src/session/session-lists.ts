@@ -100,7 +100,7 @@ export class SessionLists {
     const rows = await this.#db.queryOnce(
       `with now as materialized (select ${s}.now_ms() as ms), gone as (
          delete from ${s}.sessions s using now
-         where s.updated_at < now.ms - $1 and s.held_until <= now.ms and not exists (
+         where s.updated_at < now.ms - $1 and s.held_until <= now.ms and s.agent not like 'memory:documents/%' and not exists (
            select from ${s}.pending_calls w where w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id
            and w.expires_at > now.ms
          ) and not exists (

@@ -130,8 +130,8 @@ export class SessionLists {
   }
 }
 
-/** Sessions unchanged since then, without pending calls or unfinished runs. */
-const expiredSessions = `select s.*, id as session from sessions s where updated_at < ? and not exists (select 1 from pending_calls w where
+/** Sessions unchanged since then, without pending calls or unfinished runs. Documents stay. */
+const expiredSessions = `select s.*, id as session from sessions s where updated_at < ? and agent not glob 'memory:documents/*' and not exists (select 1 from pending_calls w where
   w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id and w.expires_at > ?)
   and not exists (select 1 from runs r where r.tenant = s.tenant and r.owner = s.owner and r.session_agent = s.agent
   and r.session = s.id and r.status in ('queued', 'running')) limit 100 offset ?`

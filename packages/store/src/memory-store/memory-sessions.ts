@@ -149,7 +149,11 @@ export class MemorySessions {
 
   #isNeeded(session: MemorySession): boolean {
     const now = this.#clock.now()
-    return this.#isHeld(session) || session.pendingCalls().some(({ expiresAt = 0 }) => expiresAt > now)
+    return (
+      session.key.agent.startsWith('memory:documents/') ||
+      this.#isHeld(session) ||
+      session.pendingCalls().some(({ expiresAt = 0 }) => expiresAt > now)
+    )
   }
 
   /** Returns the session if the lease is valid and the turn comes next. @throws AlliumError `store.fenced`, `store.conflict` */

@@ -10,5 +10,6 @@ export {
 } from './check-passage-query.ts'
 export { type CheckedPassage, checkPassages } from './check-passages.ts'
 export { isMemory } from './is-memory.ts'
+export { joinByShare } from './join-by-share.ts'
 export { passageText } from './passage-text.ts'
 export { withPassages } from './with-passages.ts'

@@ -191,7 +191,24 @@ export const passageFaults: readonly Fault[] = [
   [
     'keeps those of sessions that expire',
     () => ({ sessions: { expire: async () => 2 } }),
-    'deletes the passages of sessions that expire',
+    'deletes the passages of sessions that expire, and keeps documents',
+  ],
+  [
+    'lets documents expire',
+    ({ sessions }) => ({
+      sessions: {
+        expire: async (of) => {
+          await sessions.delete({ tenant: 'acme', owner: '', agent: 'memory:documents/handbook', sessionId: 'returns' })
+          return sessions.expire(of)
+        },
+      },
+    }),
+    'deletes the passages of sessions that expire, and keeps documents',
+  ],
+  [
+    'erases the documents of a tenant with a person',
+    ({ sessions }) => ({ sessions: { erase: ({ tenant }) => sessions.erase({ tenant }) } }),
+    'erases the documents of a tenant with it, and not with one of its people',
   ],
   [
     'leaves them under the former name',

@@ -23,6 +23,9 @@ const keys: Readonly<Record<string, SessionKey>> = {
   globex: { ...chat, tenant: 'globex' },
 }
 
+/** A document of a tenant, as `documents()` of `@allium/memory` stores it. */
+const handbook: SessionKey = { ...chat, owner: '', agent: 'memory:documents/handbook', sessionId: 'returns' }
+
 const ann: Erasure = { tenant: chat.tenant, owner: chat.owner }
 const erasures: Readonly<Record<string, (sessions: SessionStore) => Promise<unknown>>> = {
   'the owner': (sessions) => sessions.erase(ann),
@@ -51,12 +54,24 @@ export const eraseCases: PassageCases = {
     checkEqual(await bench.passages.key({ ...ann, owner: 'bob' }), undefined, 'The keys of the tenant')
   },
 
-  async 'deletes the passages of sessions that expire'(bench) {
+  async 'deletes the passages of sessions that expire, and keeps documents'(bench) {
     await fill(bench, ['chat', 'globex'])
+    await say(bench, handbook, 'tea')
     await bench.wait(bench.lease * 3)
     await fill(bench, ['other', 'agent', 'bob'])
     checkEqual(await bench.sessions.expire({ olderThan: bench.lease * 2 }), 2, 'expire() deletes two sessions')
     checkEqual(await left(bench), ['agent', 'bob', 'other'], 'and their passages')
+    checkEqual(await textsAt(bench.other, handbook, 0), ['tea'], 'and no document')
+  },
+
+  async 'erases the documents of a tenant with it, and not with one of its people'(bench) {
+    await say(bench, handbook, 'tea')
+    await fill(bench, ['chat'])
+    await bench.sessions.erase(ann)
+    checkEqual((await find(bench.other, handbook, 'tea')).length, 2, 'erase() of a person keeps them')
+    await bench.sessions.erase({ tenant: chat.tenant })
+    checkEqual(await find(bench.other, handbook, 'tea'), [], 'erase() of the tenant')
+    checkEqual(await bench.passages.key(handbook), undefined, 'The key of its documents')
   },
 
   async 'moves the passages of a session whose agent was renamed'(bench) {

@@ -1,0 +1,5 @@
+export { type DocumentInfo, type Documents, documents, type StoredDocumentInfo } from './documents.ts'
+export type { DocumentsOptions } from './documents-options.ts'
+export type { DocumentFormat } from './load-text.ts'
+export type { PutResult } from './put-document.ts'
+export type { DocumentOwner, PutOptions } from './put-options.ts'
