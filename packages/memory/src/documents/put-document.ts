@@ -43,7 +43,7 @@ export async function putDocument(
   if (lease === undefined) throw isBeingPut(id, heldUntil)
   try {
     const owner = { tenant: key.tenant, owner: key.owner }
-    const termKey = await passages.key(owner, { ...owner, since: at, lease })
+    const termKey = await passages.key({ ...owner, agent: key.agent }, { ...owner, since: at, lease })
     if (termKey === undefined)
       throw new AlliumError('store.unavailable', `The store has no key for the terms of "${id}".`)
     const document = { digest, title: (title ?? loaded.title ?? id).slice(0, 1_000), url }

@@ -51,4 +51,13 @@ describe('memory.documents', () => {
     expect(await handbook.search('zebra', acme)).toEqual([])
     expect(await handbook.get('a', acme)).toBeUndefined()
   })
+
+  it('takes and finds documents while the memory of the tenant and of the person is off', async () => {
+    const { handbook, sessions } = scene()
+    const ada = { ...acme, owner: 'ada' }
+    for (const of of [acme, ada]) await sessions.passages.setOff(of, 1)
+    await handbook.put('a', 'The zebra sleeps.', acme)
+    await handbook.put('b', 'My zebra eats.', ada)
+    expect((await handbook.search('zebra', ada)).map(({ id }) => id).sort()).toEqual(['a', 'b'])
+  })
 })
