@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, it } from 'vitest'
+import { programFlags } from '../../../e2e/program-flags.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-approval-test-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -53,11 +54,10 @@ describe.concurrent('an approval across two processes', { timeout: 120_000 }, ()
 /** A program of the example, as `npm start` runs it. */
 function run(name: string, args: readonly string[], env: Record<string, string>) {
   const program = fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url))
-  const flags = ['--conditions=@allium/source', '--import=tsx']
   return new Promise<{ code: number; out: string; err: string }>((resolve) => {
     const child = execFile(
       process.execPath,
-      [...flags, program, ...args],
+      [...programFlags, program, ...args],
       { cwd: fileURLToPath(new URL('..', import.meta.url)), env: { PATH: process.env.PATH, ...env } },
       (_, out, err) => resolve({ code: child.exitCode ?? 1, out, err }),
     )

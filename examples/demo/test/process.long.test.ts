@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, it } from 'vitest'
+import { programFlags } from '../../../e2e/program-flags.ts'
 import { nobody } from './servers.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -78,7 +79,7 @@ function layersOf(tree: string): string[] {
 
 /** Runs what `npm run demo` runs, with these variables alone, and interrupts it once `isTime`. */
 async function run(env: Record<string, string>, isTime: (seen: string) => boolean = () => false) {
-  const child = spawn(process.execPath, ['--conditions=@allium/source', '--import=tsx', 'examples/demo/src/index.ts'], {
+  const child = spawn(process.execPath, [...programFlags, 'examples/demo/src/index.ts'], {
     cwd: root,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,7 +2,9 @@ import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { ask, openPage, startProject } from './project.ts'
+import { ask, openPage, sharedProject, startProject } from './project.ts'
+
+const shared = sharedProject()
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR4nGNkYPjPwMDAxMDAwMDAAAAKDQEDvYd7MwAAAABJRU5ErkJggg==',
@@ -37,7 +39,7 @@ test('an image is shown in the history and in the request as sent, also after a 
 })
 
 test('a hostile file name stays text, and the file can be saved unchanged', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page, faults } = await openPage(project.inspector)
   await attach(page, { name: hostileName, mimeType: 'text/html', buffer: Buffer.from('<script>1</script>') })
   await ask(page, 'Read it')
@@ -54,7 +56,7 @@ test('a hostile file name stays text, and the file can be saved unchanged', asyn
 })
 
 test('Edit and run again sends the files of the turn again', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page } = await openPage(project.inspector)
   await attach(page, { name: 'dot.png', mimeType: 'image/png', buffer: png })
   await ask(page, 'Look')
@@ -67,7 +69,7 @@ test('Edit and run again sends the files of the turn again', async () => {
 })
 
 test('files that the server would reject are not sent: the composer says why', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page } = await openPage(project.inspector)
   const large = (name: string) => ({ name, mimeType: 'image/png', buffer: Buffer.alloc(4_000_000) })
   await attach(page, large('a.png'), large('b.png'))

@@ -1,15 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ask, openPage, openView, startProject } from './project.ts'
+import { ask, openPage, openView, type Project, sharedProject, startProject } from './project.ts'
+
+const shared = sharedProject()
 
 test('a run that a program starts appears live, with its session and its layers', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page, faults } = await openPage(project.inspector)
   const response = await project.send(
     '/sessions/from-curl/runs',
     { input: 'Hello' },
-    { tenantId: 'acme', userId: 'jane' },
+    { tenantId: 'globex', userId: 'hank' },
   )
   expect(response.status).toBe(200)
   await page.getByRole('button', { name: /from-curl/ }).click()
@@ -39,7 +41,7 @@ test('a call waits for approval over a reload of the page and of the agent, and 
 })
 
 test('a denial reaches the model with its reason', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page } = await openPage(project.inspector)
   await ask(page, 'please refund it')
   await page.getByLabel('Reason for a denial').fill('Too late')
@@ -65,7 +67,7 @@ test('a reload of the page in mid-answer keeps the session, and its answer goes 
 })
 
 test('a tool that throws shows its error, which the model does not receive', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page } = await openPage(project.inspector)
   await ask(page, 'break it')
   await page.getByText('The tool said so.').waitFor()
@@ -88,7 +90,7 @@ test('a message steers the running turn', async () => {
 })
 
 test('Stop ends the running turn', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page } = await openPage(project.inspector)
   await ask(page, 'wait for it')
   await page.getByRole('button', { name: 'Stop' }).click()
@@ -96,7 +98,8 @@ test('Stop ends the running turn', async () => {
 })
 
 test('Edit and run again continues in a fork, and leaves the session as it was', async () => {
-  const project = await startProject()
+  const project = shared()
+  const before = await sessionsOf(project)
   const { page } = await openPage(project.inspector)
   await ask(page, 'first')
   await page.getByText('You asked: first (question 1)').waitFor()
@@ -108,8 +111,7 @@ test('Edit and run again continues in a fork, and leaves the session as it was',
   await page.getByText('You asked: another (question 2)').waitFor()
   await page.getByText('You asked: first (question 1)').waitFor()
   expect(await page.getByText('You asked: second').count()).toBe(0)
-  const { sessions } = (await (await project.send('/sessions')).json()) as { sessions: unknown[] }
-  expect(sessions).toHaveLength(2)
+  expect(await sessionsOf(project)).toBe(before + 2)
 })
 
 test('Fork starts a session with the turns so far', async () => {
@@ -148,7 +150,7 @@ test('a syntax error is shown, and the last good agent keeps running until the e
 })
 
 test('hostile text never becomes markup, in any view', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page, faults } = await openPage(project.inspector)
   await project.send('/sessions/%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E/runs', { input: 'hostile <b>input</b>' })
   await page.getByRole('button', { name: /<img src=x/ }).click()
@@ -165,7 +167,7 @@ test('hostile text never becomes markup, in any view', async () => {
 })
 
 test('a request shows the system prompt and the tools as they were sent, also after many messages', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page } = await openPage(project.inspector)
   await ask(page, 'look up many things')
   await page.getByText('All done.').waitFor()
@@ -180,7 +182,7 @@ test('a request shows the system prompt and the tools as they were sent, also af
 })
 
 test('the state view shows each write with the value before it and the reducer of the key', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page } = await openPage(project.inspector)
   for (const text of ['first', 'second']) {
     await ask(page, text)
@@ -197,7 +199,7 @@ test('the state view shows each write with the value before it and the reducer o
 })
 
 test('the agent view shows the options of each layer, and where it was added', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page } = await openPage(project.inspector)
   await openView(page, 'Agent')
   const layer = page.getByRole('listitem').filter({ hasText: 'desk' }).first()
@@ -206,7 +208,7 @@ test('the agent view shows the options of each layer, and where it was added', a
 })
 
 test('credentials in logs, messages and requests are hidden', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page } = await openPage(project.inspector)
   await openView(page, 'Logs')
   await page.getByText('The agent was loaded with the key [hidden]').waitFor()
@@ -244,7 +246,7 @@ test('an agent with a schema for principals takes the one that its module export
 })
 
 test('a principal and a context are typed in, checked, used and kept as a preset', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page } = await openPage(project.inspector)
   await page.getByRole('button', { name: /^as / }).click()
   await page.getByLabel('Principal').fill('{ "tenantId": "acme"')
@@ -262,3 +264,8 @@ test('a principal and a context are typed in, checked, used and kept as a preset
   await page.getByRole('button', { name: /^as / }).click()
   await page.getByRole('button', { name: 'Jane', exact: true }).waitFor()
 })
+
+async function sessionsOf({ send }: Project): Promise<number> {
+  const { sessions } = (await (await send('/sessions')).json()) as { sessions: unknown[] }
+  return sessions.length
+}

@@ -1,17 +1,23 @@
 import type { BrowserContextOptions } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { violations } from './axe.ts'
-import { ask, openPage, openView, startProject } from './project.ts'
+import { ask, openPage, openView, sharedProject } from './project.ts'
 
-test.each<[string, BrowserContextOptions]>([
+const shared = sharedProject()
+
+const narrow = { width: 390, height: 844 }
+/** `npm run looks` takes each width in each scheme, and CI each of them once. */
+const looks: [string, BrowserContextOptions][] = [
   ['light', { colorScheme: 'light' }],
-  ['dark', { colorScheme: 'dark' }],
-  ['390 px wide', { viewport: { width: 390, height: 844 } }],
-  ['390 px wide and dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
-])(
+  ['390 px wide and dark', { viewport: narrow, colorScheme: 'dark' }],
+]
+if (process.env.ALLIUM_EVERY_LOOK !== undefined)
+  looks.push(['dark', { colorScheme: 'dark' }], ['390 px wide', { viewport: narrow }])
+
+test.each(looks)(
   'axe finds nothing in any view: %s',
   async (_, options) => {
-    const project = await startProject()
+    const project = shared()
     const { page, faults } = await openPage(project.inspector, options)
     const goTo = async (name: string) => {
       if (options.viewport !== undefined) await page.getByRole('navigation', { name: 'Parts' }).getByText(name).click()
@@ -49,7 +55,7 @@ test.each<[string, BrowserContextOptions]>([
 )
 
 test('the tree of layers works with the keyboard', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page } = await openPage(project.inspector)
   await ask(page, 'Hello')
   await page.getByText('You asked: Hello').waitFor()
@@ -65,7 +71,7 @@ test('the tree of layers works with the keyboard', async () => {
 })
 
 test('the toggle changes the theme, and the browser keeps it', async () => {
-  const project = await startProject()
+  const project = shared()
   const { page } = await openPage(project.inspector, { colorScheme: 'light' })
   await page.getByRole('button', { name: 'Switch to the dark theme' }).click()
   await page.reload()

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { headless } from '../../../e2e/headless.ts'
 import type { Inspector } from '../src/index.ts'
 
@@ -26,6 +26,25 @@ export interface Project {
 
 /** Starts the inspector of a new project, and closes both after the test. */
 export async function startProject(source?: string): Promise<Project> {
+  const { project, close } = await openProject(source)
+  onTestFinished(close)
+  return project
+}
+
+/**
+ * A project for the tests of a file that change no file of it: most of their time is the start of its process. Their sessions stay, and each page
+ * begins with a new one.
+ */
+export function sharedProject(): () => Project {
+  let opened: Awaited<ReturnType<typeof openProject>>
+  beforeAll(async () => {
+    opened = await openProject()
+  })
+  afterAll(() => opened.close())
+  return () => opened.project
+}
+
+async function openProject(source?: string): Promise<{ project: Project; close(): Promise<void> }> {
   mkdirSync(folder, { recursive: true })
   const cwd = mkdtempSync(join(folder, 'project-'))
   const write = (name: string, text: string) => {
@@ -35,10 +54,10 @@ export async function startProject(source?: string): Promise<Project> {
   if (source === undefined) cpSync(agentFile, join(cwd, 'agent.ts'))
   else write('agent.ts', source)
   const inspector = await startInspector({ file: 'agent.ts', cwd, port: 0, env: {} })
-  onTestFinished(async () => {
+  const close = async () => {
     await inspector.close()
     rmSync(cwd, { recursive: true, force: true, maxRetries: 5 })
-  })
+  }
   const send: Project['send'] = (path, body, principal) =>
     fetch(`${inspector.api}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -49,7 +68,7 @@ export async function startProject(source?: string): Promise<Project> {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-  return { inspector, cwd, write, send }
+  return { project: { inspector, cwd, write, send }, close }
 }
 
 let browser: Browser | undefined

@@ -5,6 +5,7 @@ import { type PostgresOptions, type PostgresStore, postgres } from '../src/index
 export function storesAt(url: string) {
   const opened = new Map<object, { store: PostgresStore; options: PostgresOptions }>()
   const schemas: string[] = []
+  const cleared = clearer(url)
   /** How many stores are open in each schema. */
   const users = new Map<string, number>()
   const count = ({ schema = '' }: PostgresOptions, change: number) =>
@@ -33,7 +34,7 @@ export function storesAt(url: string) {
       const schema = schemas.find((one) => users.get(one) === 0)
       if (schema === undefined) return fresh(options)
       users.delete(schema)
-      await clear(url, schema)
+      await cleared.clear(schema)
       return open({ url, schema, ...options })
     },
     again: (part: object, options: Partial<PostgresOptions> = {}) => open({ ...known(part).options, ...options }),
@@ -46,6 +47,7 @@ export function storesAt(url: string) {
     /** Closes all, and takes away what they made in a database that stays. */
     async end() {
       await Promise.all([...opened.values()].map(({ store }) => store.close()))
+      await cleared.end()
       if (url !== process.env.DATABASE_URL) return
       for (const schema of schemas) await sql(url, `drop schema if exists "${schema}" cascade`)
     },
@@ -57,16 +59,31 @@ export const newSchema = () => `allium_${crypto.randomUUID().replaceAll('-', '')
 /** Tables with a row that the schema adds. */
 const seeded = ['schema_version', 'outbox_clock', 'digest_key']
 
-/** Deletes all rows of a schema but those that it was created with, and restarts its sequences. */
-async function clear(url: string, schema: string): Promise<void> {
-  const tables = await sql(
-    url,
+/** Deletes all rows of schemas but those that they were created with, and restarts their sequences, by one connection. */
+function clearer(url: string) {
+  // Without triggers.
+  const pool = new pg.Pool({ connectionString: url, max: 1, options: '-c session_replication_role=replica' })
+  pool.on('error', () => {})
+  // Tables stay.
+  const deletes = new Map<string, string>()
+  return {
+    async clear(schema: string): Promise<void> {
+      const text = deletes.get(schema) ?? (await deletesOf(pool, schema))
+      deletes.set(schema, text)
+      await pool.query(text)
+    },
+    end: () => pool.end(),
+  }
+}
+
+async function deletesOf(pool: pg.Pool, schema: string): Promise<string> {
+  const { rows } = await pool.query(
     `select format('delete from %I.%I', schemaname, tablename) as text from pg_tables
      where schemaname = $1 and not tablename = any ($2)
      union all select format('alter sequence %I.%I restart', schemaname, sequencename) from pg_sequences where schemaname = $1`,
     [schema, seeded],
   )
-  await sql(url, ['set session_replication_role = replica', ...tables.map(({ text }) => text)].join(';'))
+  return rows.map(({ text }) => text).join(';')
 }
 
 /** Asks past the store. */
