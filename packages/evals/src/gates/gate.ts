@@ -42,7 +42,9 @@ export function kindOf(gate: unknown, scorer: string): GateKind {
   const entries = isRecord(gate) ? Object.entries(gate) : []
   const [kind, value] = entries[0] ?? []
   if (entries.length !== 1 || !(kind !== undefined && Object.hasOwn(ranges, kind)))
-    throw invalid(`The gate "${scorer}" must be { min }, { maxDrop } or { maxRatio }, or a list of these.`)
+    throw invalid(
+      `The gate "${scorer}" must be { min }, { maxDrop } or { maxRatio }, or a list of these, not ${isRecord(gate) ? `{ ${Object.keys(gate).join(', ').slice(0, 100)} }` : describe(gate)}.`,
+    )
   const [from, below] = ranges[kind as GateName]
   if (typeof value !== 'number' || !(value >= from && value < below))
     throw invalid(
