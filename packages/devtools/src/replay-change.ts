@@ -4,6 +4,8 @@ import type { ReplayDifference, ReplayedTurn } from '@allium/replay/replay'
 export type ReplayChange =
   | { readonly kind: 'none' }
   | { readonly kind: 'without'; readonly layer: string }
+  /** Another agent of the module, such as one whose layers have other options: the name of its export. */
+  | { readonly kind: 'export'; readonly name: string }
   | { readonly kind: 'move'; readonly layer: string; readonly to: 'outside' | 'inside'; readonly of: string }
 
 /** A turn to replay, and the change. */

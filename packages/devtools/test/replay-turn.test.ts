@@ -27,6 +27,8 @@ const refund = defineTool({
 })
 const cap = defineMiddleware({ name: 'cap', tool: (ctx, next) => (ctx.args.cents > ${limit} ? ctx.deny('too much') : next()) })
 export default new Agent({ name: 'support', model: scriptedModel([]), tools: [refund] }).use(cap)
+const high = defineMiddleware({ name: 'cap', tool: (ctx, next) => (ctx.args.cents > 1000 ? ctx.deny('too much') : next()) })
+export const generous = () => new Agent({ name: 'support', model: scriptedModel([]), tools: [refund] }).use(high)
 `
 
 /** Runs a turn in which a refund is denied, recorded as the inspector does. Returns a function that replays it with a module. */
@@ -69,6 +71,15 @@ test('says that a turn was not recorded, or that the agent has no such layer', a
   const other = { ...turn, turnId: 'other' }
   await expect(replayed('other', 1, { kind: 'none' }, other)).rejects.toThrow('This turn was not recorded.')
   await expect(replayed('layer', 1, { kind: 'without', layer: 'x' })).rejects.toThrow(/"x"/)
+})
+
+test('another agent of the module is tried by the name of its export', async () => {
+  const { replayed, turn } = await recordedTurn()
+  const generous = await replayed('other', 100, { kind: 'export', name: 'generous' })
+  expect(generous).toMatchObject({ verdict: 'different', differences: [{ kind: 'diverged' }, { layer: 'cap' }] })
+  expect((await replayed('same', 100, { kind: 'export', name: 'default' })).verdict).toBe('same')
+  await expect(replayed('none', 100, { kind: 'export', name: 'strict' })).rejects.toThrow(/export "strict".*generous/)
+  expect(() => replayRequest({ ...turn, change: { kind: 'export' } })).toThrow('"name" must be a text')
 })
 
 test('an agent with a layer that redacts is not recorded', () => {

@@ -37,9 +37,11 @@ const steps = [{ toolCalls: [{ name: 'refund', args: { cents: 500 } }] }, 'I can
 const model = { id: 'scripted', stream: (request) => scriptedModel([steps[request.messages.at(-1).role === 'tool' ? 1 : 0]]).stream(request) }
 
 export default new Agent({ name: 'support', model, tools: [refund] }).use(promptCache({ minLostTokens: 1 })).use(polite).use(cap)
+const high = defineMiddleware({ name: 'cap', tool: (ctx, next) => (ctx.args.cents > 900 ? ctx.deny('too much') : next()) })
+export const generous = () => new Agent({ name: 'support', model, tools: [refund] }).use(polite).use(high)
 `
 
-test('a recorded turn names the layer that broke the cache, and is replayed without a layer and in another order', async () => {
+test('a recorded turn names the layer that broke the cache, and is replayed without a layer, in another order and with another option', async () => {
   const project = await startProject(agent)
   const { page, faults } = await openPage(project.inspector)
   await ask(page, 'Refund it')
@@ -60,6 +62,10 @@ test('a recorded turn names the layer that broke the cache, and is replayed with
   await page.getByLabel('Place').selectOption('outside')
   await page.getByLabel(/^of\b/).selectOption('polite')
   await replay(/^The same/)
+  await page.getByLabel(/^With\b/).selectOption('export')
+  await page.getByLabel('Export').fill('generous')
+  await replay(/^Different/)
+  expect(await violations(page)).toEqual([])
   expect(existsSync(join(project.cwd, 'refunded'))).toBe(false)
   expect(faults).toEqual([])
 }, 240_000)

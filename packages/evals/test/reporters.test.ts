@@ -83,13 +83,18 @@ describe('markdownReport()', () => {
     expect(text).toMatch(/\d+ more parts did not fit/)
   })
 
-  it('has several evaluations, each with its name', async () => {
-    const report = await reportOf()
+  it('has several evaluations, each with its name, and names it where it lists what counts against a gate', async () => {
+    const { report, baseline } = await worse()
+    const invalid = await reportOf({ cases: 12, invalid: 6, gates: { right: { min: 0.5 } } })
     const text = markdownReport([
-      { name: 'support', report },
-      { name: 'sales', report },
+      { name: 'support', report, baseline },
+      { name: 'sales', report: invalid },
     ])
-    expect(text.match(/^### .*/gm)).toEqual(['### Evals of `support`: invalid', '### Evals of `sales`: invalid'])
+    expect(text.match(/^### .*/gm)).toEqual(['### Evals of `support`: fail', '### Evals of `sales`: invalid'])
+    expect(text.match(/<summary>.*(?=<)/g)).toEqual([
+      '<summary>support: right, drop &#60; 10 points: 24 cases against it',
+      '<summary>sales: right, mean &#62; 0.5: trials without a score',
+    ])
   })
 })
 

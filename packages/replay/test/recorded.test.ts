@@ -72,6 +72,18 @@ describe('readRecordings()', () => {
     expect(unread).toEqual({ 'history gone': 1, 'the recording is damaged': 1 })
   })
 
+  it('counts turns whose owner is erased while they are read, and returns none of them', async () => {
+    const { store, session } = stored()
+    for (const id of ['s1', 's2', 's3']) await session(id, 'acme').run(id)
+    const read = readRecordings({ recordings: store.recordings, sessions: store, agent: 'helper' })
+    const ids: string[] = []
+    for await (const { key } of read) {
+      ids.push(key.sessionId)
+      await store.erase({ tenant: 'acme', owner: 'dana' })
+    }
+    expect([ids.length, read.unread]).toEqual([1, { 'the recording was erased or has expired': 2 }])
+  })
+
   it('rejects unknown options and a limit below 1', () => {
     const query = { recordings: memoryStore().recordings, agent: 'helper' }
     expect(() => readRecordings({ ...query, tennant: 'acme' } as never)).toThrow('"tenant"')

@@ -470,6 +470,8 @@ CREATE INDEX event_signals_by_id ON event_signals USING btree (run, id);
 
 CREATE INDEX feedback_by_agent ON feedback USING btree (agent, at, n);
 
+CREATE INDEX feedback_by_author ON feedback USING btree (tenant, author);
+
 CREATE INDEX feedback_by_tenant ON feedback USING btree (agent, tenant, at, n);
 
 CREATE INDEX holds_by_expiry ON holds USING btree (account, expires_at) WHERE ((NOT settled) AND (NOT freed) AND (expires_at IS NOT NULL));
@@ -1223,7 +1225,7 @@ begin
   get diagnostics _more = row_count;
   found_ := found_ + _more;
   delete from feedback where ctid = any (array(
-    select ctid from feedback where tenant = _tenant and (_owner is null or _owner in (owner, author)) and token < _token limit _limit
+    select ctid from feedback where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
   ));
   get diagnostics _more = row_count;
   found_ := found_ + _more;
@@ -1234,6 +1236,11 @@ begin
   found_ := found_ + _more;
   delete from key_values where ctid = any (array(
     select ctid from key_values where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
+  delete from feedback where ctid = any (array(
+    select ctid from feedback where tenant = _tenant and author = _owner and token < _token limit _limit
   ));
   get diagnostics _more = row_count;
   found_ := found_ + _more;

@@ -481,6 +481,8 @@ CREATE INDEX event_signals_by_id on event_signals (run, id);
 
 CREATE INDEX feedback_by_agent on feedback (agent, at);
 
+CREATE INDEX feedback_by_author on feedback (tenant, author);
+
 CREATE INDEX feedback_by_tenant on feedback (tenant, agent, at);
 
 CREATE INDEX holds_by_expiry on holds (account, expires_at) where settled = 0 and freed = 0 and expires_at is not null;

@@ -9,7 +9,7 @@ import {
 } from '@allium/core'
 import { aroundRun } from '@allium/core/context'
 import { type SessionPlace, tellObservers } from '@allium/core/internal'
-import { type RolloutStore, type RunKey, sharedStore } from '@allium/store'
+import { type RolloutStore, type RunKey, type SessionStore, sharedStore } from '@allium/store'
 import { hashToUnit, ownerKey } from '../canary.ts'
 import type { AnyContext } from '../combine.ts'
 import { describe } from '../describe.ts'
@@ -26,8 +26,9 @@ export class RolloutRuns {
   readonly #watch: RolloutWatch
   readonly #live = new LiveArms()
   readonly #pending = new Set<Promise<void>>()
-  readonly #begun = new Map<string, Promise<void>>()
+  readonly #begun = new WeakMap<RunKey, Promise<void>>()
   #store: RolloutStore | undefined
+  #sessions: Pick<SessionStore, 'find'> | undefined
 
   constructor(settings: Settings) {
     this.#settings = settings
@@ -42,7 +43,9 @@ export class RolloutRuns {
       name: `rollout:${name}`,
       options: { percent, maxDrop, alpha, turns, windowMs, promote },
       agent: (ctx, next) => {
-        this.#store ??= ctx.find(sharedStore)?.rollouts
+        const shared = ctx.find(sharedStore)
+        this.#store ??= shared?.rollouts
+        this.#sessions = shared?.sessions
         return next()
       },
       session: (ctx, next) => {
@@ -88,6 +91,14 @@ export class RolloutRuns {
     throw new AlliumError('layer.config', `The rollout "${this.#settings.name}" has no store. ${fix}`)
   }
 
+  /** A turn that was suspended counts under the id of its first run, and may be scored under that of a later one. */
+  async score(run: RunKey, score: number | undefined): Promise<boolean> {
+    const { name } = this.#settings
+    if (await this.store().score(name, run, score)) return true
+    const { rootId: turnId = run.turnId } = (await this.#sessions?.find(run.key, { turnId: run.turnId })) ?? {}
+    return turnId !== run.turnId && this.store().score(name, { ...run, turnId }, score)
+  }
+
   async settled(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending)
   }
@@ -111,14 +122,13 @@ export class RolloutRuns {
     const begun = this.store()
       .begin({ rollout, run, user, isCanary, turns, windowMs, maxDrop, alpha }, writerOf(ctx as TurnContext))
       .catch((error) => this.#warn(ctx, run, error))
-    this.#begun.set(run.turnId, begun)
+    this.#begun.set(run, begun)
     this.#keep(begun)
   }
 
   async #end(run: RunKey, turn: StoredTurn, ctx: Logging): Promise<void> {
     if (turn.status === 'suspended' || turn.status === 'interrupted') return
-    await this.#begun.get(run.turnId)
-    this.#begun.delete(run.turnId)
+    await this.#begun.get(run)
     if (this.#settings.score === undefined && turn.status !== 'failed') return
     try {
       await this.store().score(this.#settings.name, run, await this.#outcomeOf(run, turn, ctx))
@@ -129,7 +139,7 @@ export class RolloutRuns {
 
   /** A failed turn scores 0. An aborted one, or one whose score fails, has no outcome. */
   async #outcomeOf(run: RunKey, turn: StoredTurn, ctx: Logging): Promise<number | undefined> {
-    const served = servedTurn(this.#settings.name, run, turn)
+    const served = servedTurn(this.#settings.name, { ...run, turnId: turn.turnId }, turn)
     if (served === undefined) return turn.status === 'failed' ? 0 : undefined
     try {
       return scoreOf(await this.#settings.score?.(served))

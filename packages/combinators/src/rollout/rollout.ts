@@ -12,7 +12,8 @@ export type Rollout<M extends Combinable> = readonly [Middleware, ...Listed<Comb
 /** What a program does with a rollout besides using it. */
 export interface RolloutHandle {
   /**
-   * Scores a turn, in place of an earlier score, such as feedback that arrives later. Undefined withdraws it.
+   * Scores a turn, in place of an earlier score, such as feedback that arrives later. Undefined withdraws it. A turn that was suspended
+   * is scored under the id of any of its runs, if the agent's store has them.
    *
    * @param score from 0 to 1
    * @returns false if the turn does not count, or its window has closed
@@ -53,7 +54,7 @@ export function rollout<M extends Combinable>(layer: M, options: RolloutOptions)
   })
   const listed = Array.isArray(gated) ? gated : [gated]
   const handle: RolloutHandle = {
-    score: async (run, score) => storeOf().score(settings.name, run, score),
+    score: (run, score) => runs.score(run, score),
     look: async () => storeOf().look(settings.name),
     stop: async () => {
       const round = (await storeOf().look(settings.name))?.round

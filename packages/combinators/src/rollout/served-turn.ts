@@ -13,6 +13,7 @@ export interface ServedCall {
 /** A turn that has ended, for its score. It does not say which arm served it. */
 export interface ServedTurn {
   readonly rollout: string
+  /** The run that ended the turn. The store of the sessions has it. */
   readonly run: RunKey
   readonly status: 'completed' | 'stopped' | 'blocked'
   /** Why it was stopped or blocked. */

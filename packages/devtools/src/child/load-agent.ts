@@ -30,7 +30,10 @@ export interface AgentModule {
  * file is a config of `allium/config`.
  */
 export async function loadAgent(file: string, exportName: string): Promise<AgentModule> {
-  if (['.yml', '.yaml', '.json'].includes(extname(file))) return configAgent(file)
+  if (['.yml', '.yaml', '.json'].includes(extname(file))) {
+    if (exportName === 'default') return configAgent(file)
+    throw new Error(`${file} is a config, which has one agent and no export "${exportName}".`)
+  }
   const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>
   const found = module[exportName] ?? (exportName === 'default' ? module.agent : undefined)
   const agent = typeof found === 'function' && found.length === 0 ? await found() : await found

@@ -9,8 +9,6 @@ export interface ChangeFieldsProps {
   identity: Identity
 }
 
-const kinds = { none: 'the files as they are', without: 'a layer off', move: 'a layer elsewhere' } as const
-
 /** Layers that the inspector adds itself. */
 const ownLayers = /^(?:server|inspector|replay):/
 
@@ -18,27 +16,37 @@ const ownLayers = /^(?:server|inspector|replay):/
 export function ChangeFields({ change, setChange, identity }: ChangeFieldsProps) {
   const layers = useLayers(identity)
   const [first = '', second = ''] = layers
-  const choose = (kind: ReplayChange['kind']) => {
-    if (kind === 'without') setChange({ kind, layer: first })
-    else if (kind === 'move') setChange({ kind, layer: first, to: 'inside', of: second })
-    else setChange({ kind: 'none' })
-  }
+  const choices: [change: ReplayChange, words: string, layers: number][] = [
+    [{ kind: 'none' }, 'the files as they are', 0],
+    [{ kind: 'without', layer: first }, 'a layer off', 1],
+    [{ kind: 'move', layer: first, to: 'inside', of: second }, 'a layer elsewhere', 2],
+    [{ kind: 'export', name: '' }, 'another export', 0],
+  ]
   return (
     <>
       <label>
         With{' '}
         <select
           value={change.kind}
-          onChange={({ currentTarget }) => choose(currentTarget.value as ReplayChange['kind'])}
+          onChange={({ currentTarget }) => setChange((choices[currentTarget.selectedIndex] as (typeof choices)[0])[0])}
         >
-          {Object.entries(kinds).map(([kind, words]) => (
-            <option key={kind} value={kind} disabled={kind !== 'none' && layers.length < (kind === 'move' ? 2 : 1)}>
+          {choices.map(([{ kind }, words, needed]) => (
+            <option key={kind} value={kind} disabled={layers.length < needed}>
               {words}
             </option>
           ))}
         </select>
       </label>
-      {change.kind !== 'none' && (
+      {change.kind === 'export' && (
+        <input
+          aria-label="Export"
+          placeholder="export"
+          required
+          value={change.name}
+          onInput={({ currentTarget }) => setChange({ ...change, name: currentTarget.value })}
+        />
+      )}
+      {'layer' in change && (
         <LayerField
           label="Layer"
           layers={layers}

@@ -17,7 +17,7 @@ interface ReplayPanelProps {
   choose(turnId: string): void
 }
 
-/** Replays a recorded turn with a change: a layer off, a layer elsewhere, or the files as they are now. */
+/** Replays a recorded turn with a change: a layer off, a layer elsewhere, another agent of the file, or the files as they are now. */
 export function ReplayPanel({ item, turns, identity, chosen, choose }: ReplayPanelProps) {
   const [change, setChange] = useState<ReplayChange>({ kind: 'none' })
   const [state, setState] = useState<{ view?: ReplayView; fault?: string; isRunning?: boolean }>({})
@@ -63,7 +63,7 @@ export function ReplayPanel({ item, turns, identity, chosen, choose }: ReplayPan
       <div class="scrolls" tabIndex={0} role="group" aria-label="Replay">
         <p class="subject">
           Models and tools answer from the recording: no model is called, and no tool runs. The layers run, from the
-          files as they are now. To try an option, change it in the file, save, and replay.
+          files as they are now. To try an option, save it in the file, or export an agent with it.
         </p>
         <p role="status">{state.isRunning ? 'Replaying …' : state.view !== undefined ? verdictOf(state.view) : ''}</p>
         {state.fault !== undefined && <p role="alert">{pretty(state.fault)}</p>}

@@ -41,8 +41,12 @@ const ranges = { min: [0, 1], maxDrop: [-1, 1], maxRatio: [0, 2] } as const
 export function kindOf(gate: unknown, scorer: string): GateKind {
   const entries = isRecord(gate) ? Object.entries(gate) : []
   const [kind, value] = entries[0] ?? []
-  if (entries.length !== 1 || !(kind !== undefined && Object.hasOwn(ranges, kind)))
-    throw invalid(`The gate "${scorer}" must be { min }, { maxDrop } or { maxRatio }, or a list of these.`)
+  if (entries.length !== 1 || !(kind !== undefined && Object.hasOwn(ranges, kind))) {
+    const found = isRecord(gate) ? `{ ${Object.keys(gate).join(', ').slice(0, 100)} }` : describe(gate)
+    throw invalid(
+      `The gate "${scorer}" must be { min }, { maxDrop } or { maxRatio }, or a list of these, not ${found}.`,
+    )
+  }
   const [from, below] = ranges[kind as GateName]
   if (typeof value !== 'number' || !(value >= from && value < below))
     throw invalid(

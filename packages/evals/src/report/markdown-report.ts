@@ -19,7 +19,7 @@ const shownCases = 15
 export function markdownReport(report: EvalReport | readonly ReportPart[], options: NamedReportOptions = {}): string {
   checkReportOptions('markdownReport()', report, options, { name: true })
   const parts = partsOf(report, options)
-  return bounded([...parts.map(overview), ...parts.flatMap(sections)])
+  return bounded([...parts.map(overview), ...parts.flatMap((part) => sections(part, parts.length > 1))])
 }
 
 /** The verdict and the table of the gates. */
@@ -40,9 +40,12 @@ function overview({ report, name, baseline }: ReportPart): string {
   ].join('\n')
 }
 
-function sections({ report, baseline }: ReportPart): string[] {
+/** @param isNamed whether each section names its evaluation */
+function sections(part: ReportPart, isNamed: boolean): string[] {
+  const { name = part.report.agent.name, report } = part
   const open = report.gates.filter(({ verdict }) => verdict !== 'pass')
-  return open.map((gate) => gateSection(gate, report, baseline).join('\n')).filter((text) => text !== '')
+  const title = isNamed ? `${escaped(name, 80)}: ` : ''
+  return open.map((gate) => gateSection(gate, part, title).join('\n')).filter((text) => text !== '')
 }
 
 function gateRow({ scorer, gate, verdict, result, reason }: ReturnType<typeof gateWords>): string {
@@ -60,11 +63,12 @@ function bounded(parts: readonly string[]): string {
   return text
 }
 
-function gateSection(gate: GateReport, report: EvalReport, baseline: EvalReport | undefined): string[] {
+function gateSection(gate: GateReport, { report, baseline }: ReportPart, title: string): string[] {
   const cases = casesAgainst(gate, report, baseline)
   const invalid = invalidReasons(report, gate.scorer).slice(0, 3)
   if (cases.length + invalid.length === 0) return []
   const more = cases.length - shownCases
+  const found = cases.length === 0 ? 'trials without a score' : `${count(cases.length, 'case')} against it`
   const table = cases
     .slice(0, shownCases)
     .map(
@@ -72,7 +76,7 @@ function gateSection(gate: GateReport, report: EvalReport, baseline: EvalReport 
         `| ${code(id)} | ${numberCell(now)} | ${numberCell(before)} | ${escaped(reason)} | ${decisions.slice(0, 5).map(code).join(', ')} |`,
     )
   return [
-    `<details><summary>${escaped(gate.scorer)}, ${escaped(conditionOf(gate.gate))}: ${count(cases.length, 'case')} against it</summary>`,
+    `<details><summary>${title}${escaped(gate.scorer)}, ${escaped(conditionOf(gate.gate))}: ${found}</summary>`,
     '',
     ...(table.length === 0
       ? []

@@ -92,7 +92,7 @@ async function infosOf(query: RecordingsQuery, limit: number): Promise<Recording
 async function read(query: RecordingsQuery, { key, turnId }: RecordingInfo): Promise<ReadTurn | string> {
   try {
     const recording = await query.recordings.get({ key, turnId })
-    if (recording === undefined) return 'the recording has expired'
+    if (recording === undefined) return 'the recording was erased or has expired'
     const recorded = parseRecording(recording.content)
     const before = await sessionBefore(query.sessions, key, recorded)
     return before === undefined ? 'history gone' : { key, turnId, recorded, before }

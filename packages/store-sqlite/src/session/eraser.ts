@@ -58,9 +58,9 @@ export class Eraser {
       deleteOlder('recordings', 'n'),
       // They have digests in place of the names.
       (of: Step) => deleteOlder('rollout_turns', 'n')({ ...of, values: this.#erasures.digests(erasure) }),
+      deleteOlder('feedback', 'n'),
       // Also what the owner has said about the sessions of others.
-      (of: Step) =>
-        deleteOlder('feedback', 'n')({ ...of, condition: of.condition.replace('owner = ?', '? in (owner, author)') }),
+      (of: Step) => deleteOlder('feedback', 'n')({ ...of, condition: of.condition.replace('owner', 'author') }),
       this.#deleteRecords,
       deleteOlder('key_values', 'key'),
       this.#anonymizeHolds,

@@ -24,14 +24,14 @@ export async function replayTurn(options: ChildOptions, request: ReplayRequest):
   const held = holdLayers()
   const sessions = openSessions(':memory:')
   const module = await loadAgent(file, exportName)
-  const { agent } = module
   const { change } = request
+  const { agent } = change.kind === 'export' ? await loadAgent(file, change.name) : module
   if (change.kind === 'move') held.move(agent, change)
   held.release()
   sessions.storesOf(agent, module)
   const store = sqlite(database, { encrypt: module.encrypt })
   try {
-    const [name = agent.name] = agent.sessionNames
+    const [name = module.agent.name] = module.agent.sessionNames
     const turn = await readTurn(store, { ...request, agent: name })
     const without = change.kind === 'without' ? [change.layer] : []
     let replayed: ReplayView | undefined

@@ -17,13 +17,14 @@ export function replayRequest(given: unknown): ReplayRequest {
   }
 }
 
-function changeOf({ kind, layer, to, of }: Readonly<Record<string, unknown>>): ReplayChange {
+function changeOf({ kind, layer, name, to, of }: Readonly<Record<string, unknown>>): ReplayChange {
   if (kind === 'none') return { kind }
   if (kind === 'without') return { kind, layer: textAt(layer, 'layer') }
+  if (kind === 'export') return { kind, name: textAt(name, 'name') }
   const place = oneOf(to, ['outside', 'inside'] as const)
   if (kind === 'move' && place !== undefined)
     return { kind, layer: textAt(layer, 'layer'), to: place, of: textAt(of, 'of') }
-  throw new DevError(400, 'The change must have the kind "none", "without" or "move".')
+  throw new DevError(400, 'The change must have the kind "none", "without", "move" or "export".')
 }
 
 function textAt(value: unknown, field: string): string {
