@@ -6,7 +6,9 @@ import { docOf, membersOf, nameOfType, programOf, section, typeNamed } from './t
 /** The files that declare events, or import those that do. */
 const sources = [
   'packages/allium/src/index.ts',
-  ...['guard', 'memory', 'model', 'observe', 'otel', 'tools', 'group'].map((pack) => `packages/allium/src/${pack}.ts`),
+  ...['guard', 'memory', 'model', 'observe', 'otel', 'tools', 'group', 'search'].map(
+    (pack) => `packages/allium/src/${pack}.ts`,
+  ),
   'packages/core/src/index.ts',
 ]
 
