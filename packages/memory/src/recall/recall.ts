@@ -74,9 +74,7 @@ export function recall(given: RecallOptions = {}): Middleware {
     tool(ctx, next) {
       const placeholder = placeholderIn(ctx.args, requests.get(ctx.metadata) ?? ctx.history)
       if (placeholder === undefined) return next()
-      return ctx.deny(
-        `"${placeholder}" stands for a value of another conversation, which is not known here. Ask the user for it.`,
-      )
+      return ctx.deny(unknownValue(placeholder))
     },
   })
 
@@ -88,6 +86,10 @@ export function recall(given: RecallOptions = {}): Middleware {
     })
     if (note != null) ctx.messages = addBeforeInput(note, ctx.plan.input, ctx.messages)
   }
+}
+
+function unknownValue(placeholder: string): string {
+  return `"${placeholder}" stands for a value of another conversation, which is not known here. Ask the user for it.`
 }
 
 const questionSchema = {

@@ -59,7 +59,7 @@ export function resolveSearchOptions(given: SearchOptions) {
   }
 }
 
-export type ResolvedSearchOptions = ReturnType<typeof resolveSearchOptions>
+type ResolvedSearchOptions = ReturnType<typeof resolveSearchOptions>
 
 function defaultDescription(sources: readonly SearchSource[]): string {
   const names = sources.map(({ name }) => `"${name}"`).join(', ')
