@@ -108,7 +108,7 @@ for (const revision of ['2025-11-25', '2026-07-28'] as const) {
     let passed: ReadonlySet<string>
     beforeAll(async () => {
       passed = await passedTogether(revision)
-    })
+    }, 600_000)
 
     test('are all those that it requires', () => {
       expect(scored).toHaveLength(required[revision])

@@ -44,7 +44,7 @@ export function recall(given: RecallOptions = {}): Middleware {
     async execute({ question }: { question?: unknown }, { metadata }) {
       const turn = turns.get(metadata)
       if (turn === undefined || typeof question !== 'string' || question.trim() === '')
-        return toolResult({ content: 'Nothing was looked for: give "question", a text.', isError: true })
+        return toolResult({ content: 'Give "question", a text.', isError: true })
       const { text, flow } = await recaller.recall(question, turn, requests.get(metadata) ?? turn.history)
       return toolResult({ content: text || (await recaller.whyNothing(turn)), flow })
     },

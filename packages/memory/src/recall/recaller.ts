@@ -72,7 +72,7 @@ export class Recaller {
     if (store !== undefined) return store
     throw new AlliumError(
       'layer.config',
-      `"${as}" needs the passages of a store. Pass the option store: memory.recall({ store: store.passages }), with the store of memory.persist.`,
+      `"${as}" needs the passages of a store. Pass memory.recall({ store: store.passages }), with the store of memory.persist.`,
       { details: { layer: as } },
     )
   }

@@ -47,7 +47,7 @@ export function healthRoutes(router: Router, host: StoreReader & RunReader & Run
 
   serve(routes.document, async (c) => {
     const { openapi } = await import('../native/openapi.ts')
-    return c.json(openapi(options.base ?? '/', router.served, options.operations?.schemas))
+    return c.json(openapi(options, router.served))
   })
 
   serve(routes.metrics, async (c, read) => {

@@ -12,7 +12,7 @@ import { approvalRoutes } from '../native/approvals.ts'
 import { controlRoutes } from '../native/control.ts'
 import { routes } from '../native/routes.ts'
 import { runRoutes } from '../native/runs.ts'
-import { sessionRoutes } from '../native/sessions.ts'
+import { deleteSession, sessionRoutes } from '../native/sessions.ts'
 import { checkDrainOptions, checkServerOptions } from '../options/check-options.ts'
 import type { ServedAgent, ServerOptions } from '../options/options.ts'
 import { imageBody } from '../request/body.ts'
@@ -143,7 +143,7 @@ export async function createApp(host: Host, served: ServedRoute[] = []): Promise
     approvalRoutes(serve, host)
     options.inspect?.routes(serve as never, host as never)
     options.feedback?.routes(serve as never, host as never)
-    options.memory?.routes(serve as never, host as never)
+    options.memory?.routes(serve as never, host as never, deleteSession as never)
     for (const { perAgent } of protocols) perAgent?.(serve)
   }
   options.operations?.routes(root as never, host as never)

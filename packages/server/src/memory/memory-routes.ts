@@ -4,7 +4,7 @@ import type { PassageStore } from '@allium/store'
 import type { Rate } from '../feedback/rate.ts'
 import type { Access, RunControl, Seals, Stores } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
-import { deleteSession } from '../native/sessions.ts'
+import type { DeleteSession } from '../native/sessions.ts'
 import { type Caller, type Ctx, resolveCaller } from '../request/caller.ts'
 import type { Serve } from '../request/router.ts'
 import type { MemoryBlockView, MemoryView } from '../sessions/memory-view.ts'
@@ -20,6 +20,7 @@ export type Blocks = ReadonlyMap<string, WorkingMemory>
 /** What the routes need besides the records of the server. */
 export interface MemoryParts {
   readonly rate: Rate
+  readonly deleteSession: DeleteSession
   passagesOf(caller: Caller): PassageStore
   blocksOf(caller: Caller): Blocks
 }
@@ -56,7 +57,7 @@ export function memoryRoutes(serve: Serve, host: Access & Stores & RunControl & 
     for (const block of parts.blocksOf(caller).values()) await block.delete(person)
     const page = { agents: [caller.sessionAgent], limit: maxDeleted }
     const { items, cursor } = await host.sessions.list({ ...person, ...page })
-    for (const { key } of items) await deleteSession(host, caller, key)
+    for (const { key } of items) await parts.deleteSession(host, caller, key)
     return c.json({ deleted: items.length, more: cursor !== undefined })
   })
 

@@ -4,9 +4,11 @@ import { workingMemory } from '@allium/memory/working'
 import type { MakeRateCounter, PassageStore, SessionStore } from '@allium/store'
 import { Rate } from '../feedback/rate.ts'
 import type { Access, RunControl, Runtime, Seals, Stores } from '../host/host.ts'
+import type { DeleteSession } from '../native/sessions.ts'
 import type { ControlMemory, ServedAgent } from '../options/options.ts'
 import type { Serve } from '../request/router.ts'
 import { type Blocks, memoryRoutes } from './memory-routes.ts'
+import { schemas } from './openapi-schemas.ts'
 
 type WorkingOptions = Parameters<typeof workingMemory>[0]
 
@@ -62,7 +64,8 @@ export function memory(options: MemoryOptions = {}): ControlMemory {
     )
   let rate: Rate | undefined
   return {
-    routes(serve: Serve, host: Access & Stores & RunControl & Seals) {
+    schemas,
+    routes(serve: Serve, host: Access & Stores & RunControl & Seals, deleteSession: DeleteSession) {
       const known = new Map<ServedAgent, Blocks>()
       for (const agent of host.agents.values()) {
         if (passagesOf(agent) === undefined) throw missingStore(agent.name)
@@ -71,6 +74,7 @@ export function memory(options: MemoryOptions = {}): ControlMemory {
       rate ??= new Rate(perMinute, host.clock, limits, 'memory')
       memoryRoutes(serve, host, {
         rate,
+        deleteSession,
         passagesOf: ({ agent }) => passagesOf(agent) as PassageStore,
         blocksOf: ({ agent }) => known.get(agent) as Blocks,
       })

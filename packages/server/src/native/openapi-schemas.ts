@@ -18,9 +18,6 @@ const feedback = open(
   ['messageId', 'comment', 'tags'],
 )
 
-const memorySwitch = { on: { type: 'boolean' }, off: { type: 'object' } }
-const memoryBlock = { name: text, block: { type: 'object' }, version: count, fields: { type: 'object' } }
-
 /** Schemas of the answers, and of shared parts of bodies, by name. */
 export const schemas: Readonly<Record<string, Schema>> = {
   ...components,
@@ -71,23 +68,6 @@ export const schemas: Readonly<Record<string, Schema>> = {
   Steered: open({ id: text }),
   Feedback: feedback,
   FeedbackList: open({ feedback: list(feedback) }),
-  Memory: open({ ...memorySwitch, passages: count, blocks: list(open(memoryBlock)) }),
-  MemorySwitch: open(memorySwitch),
-  MemoryBlock: open(memoryBlock),
-  MemoryChanges: open({
-    changes: list(open({ version: count, at: { type: 'number' }, by: { enum: ['model', 'person'] }, block: any })),
-  }),
-  MemoryPassages: page(
-    'items',
-    open(
-      {
-        ...{ sessionId: text, turnId: text, index: count, role: { enum: ['user', 'assistant'] } },
-        ...{ at: { type: 'number' }, text, isCut: { const: true } },
-      },
-      ['isCut'],
-    ),
-  ),
-  MemoryDeleted: open({ deleted: count, more: { type: 'boolean' } }),
   Agents: open({ agents: list(text) }),
   Health: open({ ok: { type: 'boolean' } }),
   Foreign: { type: 'object', description: 'As the protocol defines it.' },

@@ -1,14 +1,14 @@
+import type { ServerOptions } from '../options/options.ts'
 import { pathParameters, type Route } from '../request/route.ts'
 import type { ServedRoute } from '../request/router.ts'
 import type { JsonSchema } from '../request/schema.ts'
 import { ref, schemas } from './openapi-schemas.ts'
 
-/**
- * Returns the served routes as an OpenAPI 3.1 document: https://spec.openapis.org/oas/v3.1.1
- *
- * @param more schemas of answers, by name
- */
-export function openapi(base: string, all: readonly ServedRoute[], more: object = {}): object {
+/** Returns the served routes as an OpenAPI 3.1 document: https://spec.openapis.org/oas/v3.1.1 */
+export function openapi(
+  { base = '/', operations, memory }: Pick<ServerOptions, 'base' | 'operations' | 'memory'>,
+  all: readonly ServedRoute[],
+): object {
   const served = all.filter(({ route }) => !route.isHidden)
   const paths: Record<string, Record<string, object>> = {}
   for (const { path, route } of served) (paths[templateOf(path)] ??= {})[route.method] = operation(route, path)
@@ -22,7 +22,7 @@ export function openapi(base: string, all: readonly ServedRoute[], more: object 
     security: [{ signedIn: [] }],
     paths,
     components: {
-      schemas: { ...schemas, ...more, ...Object.fromEntries(bodies) },
+      schemas: { ...schemas, ...operations?.schemas, ...memory?.schemas, ...Object.fromEntries(bodies) },
       securitySchemes: {
         signedIn: { type: 'http', scheme: 'bearer', description: 'Checked by the option `principal` of the server.' },
       },

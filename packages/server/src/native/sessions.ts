@@ -90,6 +90,8 @@ function ownerRoutes(serve: Serve, host: Access & Stores & RunControl & Limits):
   })
 }
 
+export type DeleteSession = typeof deleteSession
+
 /** Deletes a session, and the conversations that edits of it replaced. */
 export async function deleteSession(host: Stores & RunControl, caller: Caller, key: SessionKey): Promise<void> {
   await host.runs.drop(key)

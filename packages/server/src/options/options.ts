@@ -55,8 +55,10 @@ export interface CollectFeedback {
 
 /** The result of `memory()` of `@allium/server/memory`. */
 export interface ControlMemory {
-  /** Adds the routes of what is remembered. */
-  routes(serve: never, host: never): void
+  /** Schemas of the answers for the OpenAPI document, by name. */
+  readonly schemas: Readonly<Record<string, object>>
+  /** Adds the routes of what is remembered. `deleteSession` is that of the server's own routes. */
+  routes(serve: never, host: never, deleteSession: never): void
 }
 
 export interface ServerOptions {

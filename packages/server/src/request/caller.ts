@@ -54,7 +54,7 @@ export async function authenticate({ options, logger, activeRequests }: Access, 
     activeRequests.acquire(request, principal)
     return principal
   }
-  throw requestError('request.principal', 'Not signed in: the option `principal` found no user for this request.')
+  throw requestError('request.principal', 'Not signed in: the option `principal` found no user.')
 }
 
 export function keyOf({ tenant, owner, sessionAgent }: Caller, sessionId: string): SessionKey {
