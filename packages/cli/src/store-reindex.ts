@@ -19,7 +19,7 @@ interface Counts {
 }
 
 /**
- * `allium store reindex --store chats.db --tenant acme --agent support`: writes the passages of stored sessions again. Ctrl-C stops it cursor the
+ * `allium store reindex --store chats.db --tenant acme --agent support`: writes the passages of stored sessions again. Ctrl-C stops it after the
  * session at hand, and it prints how to continue. @throws UsageError
  */
 export async function reindexStore(argv: readonly string[], context: CommandContext): Promise<number> {
