@@ -73,6 +73,13 @@ test('says that a turn was not recorded, or that the agent has no such layer', a
   await expect(replayed('layer', 1, { kind: 'without', layer: 'x' })).rejects.toThrow(/"x"/)
 })
 
+test('layers are held no longer after a replay whose agent could not be loaded', async () => {
+  const { use } = Agent.prototype
+  const { replayed } = await recordedTurn()
+  await expect(replayed('none', 100, { kind: 'export', name: 'strict' })).rejects.toThrow('strict')
+  expect(Agent.prototype.use).toBe(use)
+})
+
 test('another agent of the module is tried by the name of its export', async () => {
   const { replayed, turn } = await recordedTurn()
   const generous = await replayed('other', 100, { kind: 'export', name: 'generous' })

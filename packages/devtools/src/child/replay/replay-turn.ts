@@ -6,7 +6,7 @@ import { replay } from '@allium/replay/replay'
 import type { SqliteStore } from '@allium/store-sqlite'
 import { sqlite } from '@allium/store-sqlite'
 import type { ChildOptions } from '../../messages.ts'
-import { type ReplayRequest, type ReplayView, replayView } from '../../replay-change.ts'
+import { type ReplayChange, type ReplayRequest, type ReplayView, replayView } from '../../replay-change.ts'
 import { loadAgent } from '../load-agent.ts'
 import { openSessions } from '../open-sessions.ts'
 import { holdLayers } from './layer-order.ts'
@@ -21,13 +21,9 @@ export async function replayTurn(options: ChildOptions, request: ReplayRequest):
   const { file, exportName, cwd, database } = options
   const env = join(cwd, '.env')
   if (existsSync(env)) process.loadEnvFile(env)
-  const held = holdLayers()
-  const sessions = openSessions(':memory:')
-  const module = await loadAgent(file, exportName)
   const { change } = request
-  const { agent } = change.kind === 'export' ? await loadAgent(file, change.name) : module
-  if (change.kind === 'move') held.move(agent, change)
-  held.release()
+  const sessions = openSessions(':memory:')
+  const { agent, module } = await loadChanged(file, exportName, change)
   sessions.storesOf(agent, module)
   const store = sqlite(database, { encrypt: module.encrypt })
   try {
@@ -44,6 +40,19 @@ export async function replayTurn(options: ChildOptions, request: ReplayRequest):
   } finally {
     store.close()
     sessions.close()
+  }
+}
+
+/** Loads the agent with the change. */
+async function loadChanged(file: string, exportName: string, change: ReplayChange) {
+  const held = holdLayers()
+  try {
+    const module = await loadAgent(file, exportName)
+    const { agent } = change.kind === 'export' ? await loadAgent(file, change.name) : module
+    if (change.kind === 'move') held.move(agent, change)
+    return { agent, module }
+  } finally {
+    held.release()
   }
 }
 
