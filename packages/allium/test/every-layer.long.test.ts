@@ -23,6 +23,7 @@ const others = [
   'isTransient',
   'memoryKeyValue',
   'objectStream',
+  'recalled',
   'verify',
 ]
 
