@@ -470,7 +470,7 @@ CREATE INDEX event_signals_by_id ON event_signals USING btree (run, id);
 
 CREATE INDEX feedback_by_agent ON feedback USING btree (agent, at, n);
 
-CREATE INDEX feedback_by_author ON feedback USING btree (tenant, author);
+CREATE INDEX feedback_by_author ON feedback USING btree (author, tenant);
 
 CREATE INDEX feedback_by_tenant ON feedback USING btree (agent, tenant, at, n);
 

@@ -481,7 +481,7 @@ CREATE INDEX event_signals_by_id on event_signals (run, id);
 
 CREATE INDEX feedback_by_agent on feedback (agent, at);
 
-CREATE INDEX feedback_by_author on feedback (tenant, author);
+CREATE INDEX feedback_by_author on feedback (author, tenant);
 
 CREATE INDEX feedback_by_tenant on feedback (tenant, agent, at);
 

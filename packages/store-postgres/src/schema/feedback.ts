@@ -16,5 +16,5 @@ create table {s}.feedback (
 );
 create index feedback_by_agent on {s}.feedback (agent, at, n);
 create index feedback_by_tenant on {s}.feedback (agent, tenant, at, n);
-create index feedback_by_author on {s}.feedback (tenant, author);
+create index feedback_by_author on {s}.feedback (author, tenant);
 `

@@ -11,5 +11,5 @@ create table feedback (
 ) strict;
 create index feedback_by_agent on feedback (agent, at);
 create index feedback_by_tenant on feedback (tenant, agent, at);
-create index feedback_by_author on feedback (tenant, author);
+create index feedback_by_author on feedback (author, tenant);
 `
