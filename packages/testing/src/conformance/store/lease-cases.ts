@@ -41,9 +41,12 @@ export const leaseCases: StoreCases = {
   },
 
   async 'ends a lease when its time is up, and gives the session to the next'({ store, other, lease: ms, wait }) {
+    const began = performance.now()
     await acquireLease(store, chat, ms)
     await wait(ms / 2)
-    check(await isHeld(other, chat, ms), 'A lease lasts as long as requested')
+    const lasts = await isHeld(other, chat, ms)
+    // A busy machine may have taken longer than the lease lasts.
+    check(lasts || performance.now() - began > ms, 'A lease lasts as long as requested')
     await wait(ms)
     await acquireLease(other, chat, ms)
   },
