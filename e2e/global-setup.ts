@@ -33,7 +33,9 @@ function builtPages(): string {
   const folder = resolve('.cache/saas-pages')
   rmSync(folder, { recursive: true, force: true })
   const program = 'examples/saas-backend/src/build-pages.ts'
-  execFileSync(process.execPath, ['--import=tsx', program, folder], { stdio: 'inherit' })
+  // Vitest's own would build them for development.
+  const env = { ...process.env, NODE_ENV: 'production' }
+  execFileSync(process.execPath, ['--import=tsx', program, folder], { env, stdio: 'inherit' })
   return folder
 }
 

@@ -63,7 +63,7 @@ test('a recorded turn names the layer that broke the cache, and is replayed with
   await page.getByLabel(/^of\b/).selectOption('polite')
   await replay(/^The same/)
   await page.getByLabel(/^With\b/).selectOption('export')
-  await page.getByLabel('Export').fill('generous')
+  await page.getByRole('textbox', { name: 'Export' }).fill('generous')
   await replay(/^Different/)
   expect(await violations(page)).toEqual([])
   expect(existsSync(join(project.cwd, 'refunded'))).toBe(false)
