@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sqlite } from '@allium/store-sqlite'
-import { Agent, defineMiddleware, defineTool } from 'allium'
+import { Agent, defineMiddleware, defineTool, memoryStore } from 'allium'
 import * as guard from 'allium/guard'
 import * as memory from 'allium/memory'
 import { scriptedModel } from 'allium/testing'
@@ -73,11 +73,12 @@ test('says that a turn was not recorded, or that the agent has no such layer', a
   await expect(replayed('layer', 1, { kind: 'without', layer: 'x' })).rejects.toThrow(/"x"/)
 })
 
-test('layers are held no longer after a replay whose agent could not be loaded', async () => {
+test('layers and sessions are held no longer after a replay whose agent could not be loaded', async () => {
   const { use } = Agent.prototype
   const { replayed } = await recordedTurn()
   await expect(replayed('none', 100, { kind: 'export', name: 'strict' })).rejects.toThrow('strict')
   expect(Agent.prototype.use).toBe(use)
+  expect(memoryStore()).toHaveProperty('passages')
 })
 
 test('another agent of the module is tried by the name of its export', async () => {

@@ -21,26 +21,31 @@ export async function replayTurn(options: ChildOptions, request: ReplayRequest):
   const { file, exportName, cwd, database } = options
   const env = join(cwd, '.env')
   if (existsSync(env)) process.loadEnvFile(env)
-  const { change } = request
   const sessions = openSessions(':memory:')
-  const { agent, module } = await loadChanged(file, exportName, change)
-  sessions.storesOf(agent, module)
-  const store = sqlite(database, { encrypt: module.encrypt })
   try {
-    const [name = module.agent.name] = module.agent.sessionNames
-    const turn = await readTurn(store, { ...request, agent: name })
-    const without = change.kind === 'without' ? [change.layer] : []
-    let replayed: ReplayView | undefined
-    const onTurn = (one: Parameters<typeof replayView>[0]) => {
-      replayed = replayView(one)
+    const { agent, module } = await loadChanged(file, exportName, request.change)
+    sessions.storesOf(agent, module)
+    const store = sqlite(database, { encrypt: module.encrypt })
+    try {
+      const [name = module.agent.name] = module.agent.sessionNames
+      return await replayed(agent, await readTurn(store, { ...request, agent: name }), request.change)
+    } finally {
+      store.close()
     }
-    await replay({ agent: agent as unknown as Agent, recordings: [turn], without, onTurn })
-    if (replayed === undefined) throw new Error('The replay returned no turn.')
-    return replayed
   } finally {
-    store.close()
     sessions.close()
   }
+}
+
+async function replayed(agent: object, turn: ReadTurn, change: ReplayChange): Promise<ReplayView> {
+  const without = change.kind === 'without' ? [change.layer] : []
+  let view: ReplayView | undefined
+  const onTurn = (one: Parameters<typeof replayView>[0]) => {
+    view = replayView(one)
+  }
+  await replay({ agent: agent as Agent, recordings: [turn], without, onTurn })
+  if (view === undefined) throw new Error('The replay returned no turn.')
+  return view
 }
 
 /** Loads the agent with the change. */
