@@ -69,6 +69,8 @@ const reasons = {
 /** Why a target of a side is missed, whatever the measure. */
 const reasonsOf = {
   durable: 'A durable run stores each step before it shows it, and its events as they happen.',
+  recorded:
+    'A run that is being recorded holds 78 KB of objects instead of 54 KB until it ends, so V8 copies a third more in young collections. Storing the recording costs nearly nothing, because it shares the transaction of the turn.',
   encrypted: 'Each row of a turn, of its events and of a state is sealed and opened on its own.',
 }
 

@@ -25,10 +25,16 @@ export class EnteredLayers {
   }
 }
 
-function optionsOf(options: HookInfo['options'] = {}): Pick<RecordedLayer, 'options'> {
-  const data = comparable(options) as Readonly<Record<string, unknown>>
+type Options = NonNullable<HookInfo['options']>
+
+/** Returns the same object for the same options, which a layer keeps from its creation on. */
+function optionsOf(options: Options = {}): Pick<RecordedLayer, 'options'> {
+  const data = known.get(options) ?? (comparable(options) as Options)
+  known.set(options, data)
   return Object.keys(data).length > 0 ? { options: data } : {}
 }
+
+const known = new WeakMap<Options, Options>()
 
 /** Returns the part of an option that can be compared: data, and patterns as text. Functions cannot. */
 function comparable(value: unknown, levels = 6): unknown {

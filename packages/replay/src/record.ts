@@ -4,6 +4,7 @@ import type { Ledger } from '@allium/store'
 import type { RecordOptions } from './record-options.ts'
 import type { RecordingCounts } from './recording-counts.ts'
 import { RunRecorder } from './run-recorder.ts'
+import { SessionWrites } from './session-writes.ts'
 
 export interface Recorder extends TypedMiddleware<{}> {
   /** Returns how many turns it recorded in this process, and why it did not record others. */
@@ -29,7 +30,8 @@ const readOptions = layerOptions<RecordOptions>('replay:record', {
  * results of `ctx.once()` and the decisions of the layers, sub-agents included.
  *
  * Use it to find out what a changed agent would have done with the turns of last month. Register it inside `memory.persist`. It stores raw
- * texts, so next to a layer that redacts it needs a store with `encrypt`. A recording that fails does not fail its run.
+ * texts, so next to a layer that redacts it needs a store with `encrypt`. A run does not wait for its recording, but the next run of the
+ * session does, and the session when it closes. A recording that fails does not fail its run.
  *
  * @example
  * agent.use(memory.persist({ store })).use(record({ store: store.recordings, sample: 0.1 }))
@@ -43,12 +45,14 @@ export function record(options: RecordOptions = {}): Recorder {
     inherit: true,
     options: { sample, maxBytes, expiresIn },
     order: { is: given.store?.sealed === true ? ['records'] : ['records', 'recordsRaw'], inside: ['sessionStorage'] },
-    session(ctx, next) {
+    async session(ctx, next) {
       recorder.watchStore(ctx)
       // Later it is that of the last run.
       const { clock } = ctx
-      aroundRun(ctx, (run, proceed) => recorder.around({ run, ctx, clock }, proceed))
-      return next()
+      const writes = new SessionWrites()
+      aroundRun(ctx, (run, proceed) => recorder.around({ run, ctx, clock, writes }, proceed))
+      await next()
+      await writes.ended()
     },
     turn(ctx, next) {
       recorder.watchTurn(ctx)

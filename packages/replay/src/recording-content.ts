@@ -1,6 +1,6 @@
 import { toJson } from '@allium/core'
-import { eventText } from '@allium/store'
 import type { RecordedTurn } from './recorded-turn.ts'
+import { recordingText } from './recording-text.ts'
 
 /** The content of a recording, and why its turn cannot be replayed exactly. */
 interface Content {
@@ -19,7 +19,7 @@ export function contentOf(turn: RecordedTurn, maxBytes: number, scrub?: (text: s
 
 function jsonOf(turn: RecordedTurn): string | undefined {
   try {
-    return eventText(turn)
+    return recordingText(turn)
   } catch {
     return undefined
   }

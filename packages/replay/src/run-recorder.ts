@@ -19,17 +19,19 @@ import { LiveTurns } from './live-turns.ts'
 import type { RecordingSink, RecordOptions } from './record-options.ts'
 import { contentOf } from './recording-content.ts'
 import { Counts } from './recording-counts.ts'
+import type { SessionWrites } from './session-writes.ts'
 import { TurnRecorder } from './turn-recorder.ts'
 import { watchJournal } from './watch-journal.ts'
 import { watchLedger } from './watch-ledger.ts'
 
 type Settings = Omit<RecordOptions, 'as'>
 
-/** A run of a session, and the clock of the session. */
+/** A run of a session, the clock of the session, and its recordings that are being stored. */
 interface RunOfSession {
   readonly run: WrappedRun
   readonly ctx: SessionContext
   readonly clock: Clock
+  readonly writes: SessionWrites
 }
 
 /** Records the runs of an agent. */
@@ -51,7 +53,7 @@ export class RunRecorder {
   }
 
   async around(of: RunOfSession, proceed: () => Promise<StoredTurn>): Promise<StoredTurn> {
-    const { run, ctx } = of
+    const { run, ctx, writes } = of
     const { journal, kind, turnId } = run
     if (kind !== 'run' || journal === undefined || ctx.find(beingReplayed) === true) return proceed()
     const store = this.#storeOf(ctx)
@@ -66,7 +68,8 @@ export class RunRecorder {
     run.clock = recorder.moments.watched.clock
     try {
       const turn = await proceed()
-      await this.#store(store, ctx, turn, recorder)
+      const write = await this.#writeOf(store, ctx, turn, recorder)
+      await writes.begin(write)
       return turn
     } finally {
       recorder.moments.watched.stop()
@@ -133,19 +136,26 @@ export class RunRecorder {
     }
   }
 
-  /** Stores the recording. The run has ended, so a failure only goes to the logger. */
-  async #store(store: RecordingSink, ctx: SessionContext, turn: StoredTurn, recorder: TurnRecorder): Promise<void> {
+  /**
+   * Makes the recording, and returns the function that stores it: together with the turn, because a store puts writes of the same moment
+   * into one transaction. The run has ended, so a failure only goes to the logger.
+   */
+  async #writeOf(store: RecordingSink, ctx: SessionContext, turn: StoredTurn, recorder: TurnRecorder) {
     const { sessionKey: key, logger } = ctx
     const { startedAt } = recorder
+    const failed = (error: unknown) => {
+      this.counts.failed++
+      logger.warn(`The turn "${turn.turnId}" was not recorded: ${messageOf(error)}`, { error })
+    }
     try {
       const { content, reasons } = contentOf(await recorder.recording(turn), this.maxBytes, this.#given.scrub)
       const by = writerOf({ find: (one) => ctx.find(one), sessionKey: key, startedAt })
       const expiresAt = ctx.clock.now() + this.expiresIn
-      await store.add({ key, turnId: turn.turnId, startedAt, expiresAt, content }, by)
-      this.counts.add(reasons)
+      const add = async () => store.add({ key, turnId: turn.turnId, startedAt, expiresAt, content }, by)
+      return () => add().then(() => this.counts.add(reasons), failed)
     } catch (error) {
-      this.counts.failed++
-      logger.warn(`The turn "${turn.turnId}" was not recorded: ${messageOf(error)}`, { error })
+      failed(error)
+      return async () => {}
     }
   }
 }

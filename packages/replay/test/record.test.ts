@@ -2,6 +2,7 @@ import { Agent, delegate, type Journal, type Middleware } from '@allium/core'
 import { recordStepValue, replayStep, type StepValue } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
+import type { RecordingSink } from '../src/index.ts'
 import { oneCall, recorded, work } from './kit.ts'
 
 describe('record()', () => {
@@ -176,6 +177,22 @@ describe('the options of record()', () => {
     await agent.run('I am 555')
     expect(kept[0]?.content).not.toContain('555')
     expect(kept[0]?.content).toContain('"scrubbed":true')
+  })
+
+  it('do not delay the run: the next run of the session waits for them, and the session when it closes', async () => {
+    const [adding, ends] = [[] as string[], [] as (() => void)[]]
+    const store: RecordingSink = {
+      sealed: true,
+      add: ({ turnId }) => new Promise((end) => ends.push(end) && adding.push(turnId)),
+    }
+    const session = recorded(['one', 'two'], [], { options: { store } }).agent.session()
+    const [first, second] = [await session.run('1'), session.run('2')]
+    expect(adding).toEqual([first.turnId])
+    ends[0]?.()
+    const closed = (await second) && session.close().then(() => 'closed')
+    expect(await Promise.race([closed, Promise.resolve('open')])).toBe('open')
+    ends[1]?.()
+    expect([await closed, adding.length]).toEqual(['closed', 2])
   })
 
   it('give each recording an end, and a store that fails does not fail the run', async () => {

@@ -1,6 +1,6 @@
 import type { SessionKey } from '@allium/core'
 import type { Page, Recording, RecordingInfo, RecordingQuery, RecordingSizes, RunKey } from '@allium/store'
-import { checkRecordingQuery } from '@allium/store/recordings'
+import { type CheckedRecording, checkRecordingQuery } from '@allium/store/recordings'
 import {
   type EncryptionContext,
   parseCursor,
@@ -29,10 +29,10 @@ export const replaceRecording = `on conflict (tenant, owner, agent, session, tur
   expires_at = excluded.expires_at, bytes = excluded.bytes, body = excluded.body, token = excluded.token`
 
 /** Seals a recording. */
-export async function recordingParams(sealer: Sealer, recording: Recording & { readonly bytes: number }) {
-  const { startedAt, expiresAt, bytes, content } = recording
-  const body = await sealer.sealText(content, recordingContext(recording))
-  return [...runKeyParts(recording), startedAt, expiresAt, bytes, body] as const
+export async function recordingParams(sealer: Sealer, recording: CheckedRecording) {
+  const { startedAt, expiresAt, encoded } = recording
+  const body = await sealer.sealBytes(encoded, recordingContext(recording))
+  return [...runKeyParts(recording), startedAt, expiresAt, encoded.length, body] as const
 }
 
 /** Opens the recording of a row. @throws AlliumError `store.sealed`, `store.unavailable` */

@@ -8,24 +8,30 @@ export const maxRecordingBytes = 1_000_000
 
 export { checkRun as checkRecordedRun }
 
+/** A recording whose content is encoded once, for its size and for its row. */
+export type CheckedRecording = Recording & { readonly encoded: Uint8Array }
+
 /**
- * Returns a private copy of a recording, with the size of its content.
+ * Returns a private copy of a recording, with its content in UTF-8.
  *
  * @throws AlliumError `store.key`, `recording.too_large`
  */
-export function checkRecording(recording: Recording): Recording & { readonly bytes: number } {
+export function checkRecording(recording: Recording): CheckedRecording {
   const { startedAt, expiresAt, content } = recording
   checkTime('startedAt', startedAt)
   checkTime('expiresAt', expiresAt)
-  const bytes = new TextEncoder().encode(content).length
+  const encoded = encoder.encode(content)
+  const bytes = encoded.length
   if (bytes > maxRecordingBytes)
     throw new AlliumError(
       'recording.too_large',
       `The recording of the turn "${recording.turnId}" has ${bytes} bytes, more than the ${maxRecordingBytes} that a store keeps. It was not stored. Record fewer parts of the turn, or leave out large files.`,
       { details: { bytes, turnId: recording.turnId } },
     )
-  return { ...checkRun(recording), startedAt, expiresAt, content, bytes }
+  return { ...checkRun(recording), startedAt, expiresAt, content, encoded }
 }
+
+const encoder = new TextEncoder()
 
 /** Returns the query with its defaults. @throws AlliumError `store.key` */
 export function checkRecordingQuery(query: RecordingQuery) {

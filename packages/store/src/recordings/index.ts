@@ -1,1 +1,7 @@
-export { checkRecordedRun, checkRecording, checkRecordingQuery, maxRecordingBytes } from './check-recording.ts'
+export {
+  type CheckedRecording,
+  checkRecordedRun,
+  checkRecording,
+  checkRecordingQuery,
+  maxRecordingBytes,
+} from './check-recording.ts'

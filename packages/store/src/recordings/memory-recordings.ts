@@ -27,11 +27,11 @@ export class MemoryRecordings implements RecordingStore {
   }
 
   async add(recording: Recording, by?: Writer): Promise<void> {
-    const checked = checkRecording(recording)
+    const { encoded, ...checked } = checkRecording(recording)
     if (by !== undefined && this.#kept.isErasedSince(checked.key, by.since)) throw erasedDuringRun(checked)
-    await this.prune()
+    this.#prune()
     const name = nameOf(checked)
-    this.#kept.set({ ...checked, n: this.#kept.get(name)?.n ?? ++this.#lastN })
+    this.#kept.set({ ...checked, bytes: encoded.length, n: this.#kept.get(name)?.n ?? ++this.#lastN })
   }
 
   async get(run: RunKey): Promise<Recording | undefined> {
@@ -64,7 +64,7 @@ export class MemoryRecordings implements RecordingStore {
   }
 
   async prune(): Promise<number> {
-    return this.#kept.delete((kept) => this.#isExpired(kept))
+    return this.#prune()
   }
 
   /** Deletes the recordings of a session, an owner or a tenant, and rejects those of runs that began by then. */
@@ -80,6 +80,10 @@ export class MemoryRecordings implements RecordingStore {
   /** Moves the recordings of a session whose agent was renamed. */
   move(from: SessionKey, to: SessionKey): void {
     this.#kept.move(from, to)
+  }
+
+  #prune(): number {
+    return this.#kept.delete((kept) => this.#isExpired(kept))
   }
 
   #isExpired({ expiresAt }: Kept): boolean {
