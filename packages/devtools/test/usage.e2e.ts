@@ -36,5 +36,9 @@ test('the feedback of people is beside the turns that it is about', async () => 
   await page.getByRole('row', { name: /^Turn 1 .* down$/ }).waitFor()
   await page.getByRole('list', { name: 'Feedback' }).getByText('<b>Wrong</b> name.').waitFor()
   await page.getByText('Turn 1 down by developer').waitFor()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.getByRole('navigation', { name: 'Parts' }).getByText('Inspect').click()
+  const { x = 0, width = 0 } = (await page.getByRole('table').boundingBox()) ?? {}
+  expect(x + width).toBeLessThanOrEqual(390)
   expect(faults).toEqual([])
 })

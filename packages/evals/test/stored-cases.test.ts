@@ -87,9 +87,11 @@ test('makes one case of the last question of each session of a store', async () 
     tenant: 'acme',
     expected: 'answer',
   })
-  const questions = found.map(({ input }) => (Array.isArray(input) ? input.at(-1).content : input))
+  // The sessions may have ended in the same millisecond.
+  const questions = found.map(({ input }) => (Array.isArray(input) ? input.at(-1).content : input)).toSorted()
   expect(questions).toEqual(['And order 18, for ann@acme.test?', 'Where is order 17?'])
-  expect(found[1]).toMatchObject({ expected: 'It arrives on Monday.', group: expect.any(String) })
+  const single = found.find(({ input }) => input === 'Where is order 17?')
+  expect(single).toMatchObject({ expected: 'It arrives on Monday.', group: expect.any(String) })
 })
 
 test('writes cases that can be read again', async () => {

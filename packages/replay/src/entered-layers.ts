@@ -25,16 +25,10 @@ export class EnteredLayers {
   }
 }
 
-type Options = NonNullable<HookInfo['options']>
-
-/** Returns the same object for the same options, which a layer keeps from its creation on. */
-function optionsOf(options: Options = {}): Pick<RecordedLayer, 'options'> {
-  const data = known.get(options) ?? (comparable(options) as Options)
-  known.set(options, data)
+function optionsOf(options: HookInfo['options'] = {}): Pick<RecordedLayer, 'options'> {
+  const data = comparable(options) as Readonly<Record<string, unknown>>
   return Object.keys(data).length > 0 ? { options: data } : {}
 }
-
-const known = new WeakMap<Options, Options>()
 
 /** Returns the part of an option that can be compared: data, and patterns as text. Functions cannot. */
 function comparable(value: unknown, levels = 6): unknown {

@@ -66,7 +66,7 @@ export class Moments {
 
   /** Returns the fields of the recording. */
   fields(
-    balances: ReadonlyMap<string, LedgerBalance>,
+    balances: ReadonlyMap<string, LedgerBalance | undefined>,
   ): { clock: RecordedClock } & Pick<RecordedTurn, 'steered' | 'postings' | 'abort'> {
     const [fired, steered, abort] = [this.#fired, this.#steered, this.#abort]
     const postings = withBalances(this.#postings, balances)
@@ -103,7 +103,7 @@ function reasonOf(error: unknown): string {
 /** Adds the balance of each account to its first reservation. */
 function withBalances(
   postings: readonly RecordedPosting[],
-  balances: ReadonlyMap<string, LedgerBalance>,
+  balances: ReadonlyMap<string, LedgerBalance | undefined>,
 ): RecordedPosting[] {
   const told = new Set<string>()
   return postings.map((posting) => {

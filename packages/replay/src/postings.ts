@@ -33,13 +33,9 @@ export class Postings implements AskedLedger {
   }
 
   /** Returns the balances of the accounts before the turn reserved anything. A ledger that fails to tell one has none. */
-  async balances(): Promise<ReadonlyMap<string, LedgerBalance>> {
-    const known = new Map<string, LedgerBalance>()
-    for (const [account, reading] of this.#balances) {
-      const balance = await reading
-      if (balance !== undefined) known.set(account, balance)
-    }
-    return known
+  async balances(): Promise<ReadonlyMap<string, LedgerBalance | undefined>> {
+    const read = [...this.#balances].map(async ([account, reading]) => [account, await reading] as const)
+    return new Map(await Promise.all(read))
   }
 }
 

@@ -3,8 +3,7 @@ import { aroundRun } from '@allium/core/context'
 import type { Ledger } from '@allium/store'
 import type { RecordOptions } from './record-options.ts'
 import type { RecordingCounts } from './recording-counts.ts'
-import { RunRecorder } from './run-recorder.ts'
-import { SessionWrites } from './session-writes.ts'
+import { type RecordedSession, RunRecorder } from './run-recorder.ts'
 
 export interface Recorder extends TypedMiddleware<{}> {
   /** Returns how many turns it recorded in this process, and why it did not record others. */
@@ -48,11 +47,10 @@ export function record(options: RecordOptions = {}): Recorder {
     async session(ctx, next) {
       recorder.watchStore(ctx)
       // Later it is that of the last run.
-      const { clock } = ctx
-      const writes = new SessionWrites()
-      aroundRun(ctx, (run, proceed) => recorder.around({ run, ctx, clock, writes }, proceed))
+      const session: RecordedSession = { ctx, clock: ctx.clock }
+      aroundRun(ctx, (run, proceed) => recorder.around(session, run, proceed))
       await next()
-      await writes.ended()
+      await session.storing
     },
     turn(ctx, next) {
       recorder.watchTurn(ctx)

@@ -27,8 +27,7 @@ function jsonOf(turn: RecordedTurn): string | undefined {
 
 /** Whether a text has more bytes. One character has at most three. */
 function isLarger(text: string, maxBytes: number): boolean {
-  if (text.length * 3 <= maxBytes) return false
-  return text.length > maxBytes || new TextEncoder().encode(text).length > maxBytes
+  return text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes
 }
 
 /** The result and the reasons, without contents. */
@@ -36,25 +35,12 @@ function resultOnly(turn: RecordedTurn, reasons: readonly string[], scrub?: (tex
   const { format, agent, version, startedAt, endedAt, before, result } = turn
   const { status, usage, code } = result
   const left = {
-    layers: [],
-    requests: [],
-    steps: [],
-    clock: { reads: [] },
-    decisions: [],
-    task: { options: {} },
+    ...{ format, agent, version, startedAt, endedAt, before },
+    ...{ layers: [], requests: [], steps: [], clock: { reads: [] }, decisions: [], task: { options: {} } },
     notReplayable: reasons,
-  }
-  const rest = {
-    format,
-    agent,
-    version,
-    startedAt,
-    endedAt,
-    before,
-    ...left,
     result: { status, usage, code, answer: null },
   }
-  return { content: scrubbed(toJson(rest), scrub), reasons }
+  return { content: scrubbed(toJson(left), scrub), reasons }
 }
 
 function scrubbed(content: string, scrub: ((text: string) => string) | undefined): string {

@@ -19,19 +19,18 @@ import { LiveTurns } from './live-turns.ts'
 import type { RecordingSink, RecordOptions } from './record-options.ts'
 import { contentOf } from './recording-content.ts'
 import { Counts } from './recording-counts.ts'
-import type { SessionWrites } from './session-writes.ts'
 import { TurnRecorder } from './turn-recorder.ts'
 import { watchJournal } from './watch-journal.ts'
 import { watchLedger } from './watch-ledger.ts'
 
 type Settings = Omit<RecordOptions, 'as'>
 
-/** A run of a session, the clock of the session, and its recordings that are being stored. */
-interface RunOfSession {
-  readonly run: WrappedRun
+/** A session, and the clock that it was opened with. */
+export interface RecordedSession {
   readonly ctx: SessionContext
   readonly clock: Clock
-  readonly writes: SessionWrites
+  /** The recording that is being stored. There is one at a time. */
+  storing?: Promise<void>
 }
 
 /** Records the runs of an agent. */
@@ -52,14 +51,14 @@ export class RunRecorder {
     this.expiresIn = given.expiresIn ?? 30 * 24 * 3_600_000
   }
 
-  async around(of: RunOfSession, proceed: () => Promise<StoredTurn>): Promise<StoredTurn> {
-    const { run, ctx, writes } = of
+  async around(session: RecordedSession, run: WrappedRun, proceed: () => Promise<StoredTurn>): Promise<StoredTurn> {
+    const { ctx } = session
     const { journal, kind, turnId } = run
     if (kind !== 'run' || journal === undefined || ctx.find(beingReplayed) === true) return proceed()
     const store = this.#storeOf(ctx)
     const recorder = this.#isSkipped(run, ctx)
       ? undefined
-      : new TurnRecorder(run, ctx, { maxBytes: this.maxBytes, clock: clockOf(of) })
+      : new TurnRecorder(run, ctx, { maxBytes: this.maxBytes, clock: clockOf(session, run) })
     if (recorder === undefined || !this.#live.add(ctx, turnId, recorder)) {
       this.counts.skipped++
       return proceed()
@@ -68,8 +67,8 @@ export class RunRecorder {
     run.clock = recorder.moments.watched.clock
     try {
       const turn = await proceed()
-      const write = await this.#writeOf(store, ctx, turn, recorder)
-      await writes.begin(write)
+      await session.storing
+      session.storing = this.#store(store, ctx, turn, recorder)
       return turn
     } finally {
       recorder.moments.watched.stop()
@@ -137,25 +136,21 @@ export class RunRecorder {
   }
 
   /**
-   * Makes the recording, and returns the function that stores it: together with the turn, because a store puts writes of the same moment
-   * into one transaction. The run has ended, so a failure only goes to the logger.
+   * Stores the recording, together with the turn: a store puts writes of the same moment into one transaction. The run has ended, so a
+   * failure only goes to the logger.
    */
-  async #writeOf(store: RecordingSink, ctx: SessionContext, turn: StoredTurn, recorder: TurnRecorder) {
+  async #store(store: RecordingSink, ctx: SessionContext, turn: StoredTurn, recorder: TurnRecorder): Promise<void> {
     const { sessionKey: key, logger } = ctx
     const { startedAt } = recorder
-    const failed = (error: unknown) => {
-      this.counts.failed++
-      logger.warn(`The turn "${turn.turnId}" was not recorded: ${messageOf(error)}`, { error })
-    }
     try {
       const { content, reasons } = contentOf(await recorder.recording(turn), this.maxBytes, this.#given.scrub)
       const by = writerOf({ find: (one) => ctx.find(one), sessionKey: key, startedAt })
       const expiresAt = ctx.clock.now() + this.expiresIn
-      const add = async () => store.add({ key, turnId: turn.turnId, startedAt, expiresAt, content }, by)
-      return () => add().then(() => this.counts.add(reasons), failed)
+      await store.add({ key, turnId: turn.turnId, startedAt, expiresAt, content }, by)
+      this.counts.add(reasons)
     } catch (error) {
-      failed(error)
-      return async () => {}
+      this.counts.failed++
+      logger.warn(`The turn "${turn.turnId}" was not recorded: ${messageOf(error)}`, { error })
     }
   }
 }
@@ -167,6 +162,6 @@ function shareOf(text: string): number {
   return (hash >>> 0) / 2 ** 32
 }
 
-function clockOf({ run, clock }: RunOfSession): Clock {
+function clockOf({ clock }: RecordedSession, run: WrappedRun): Clock {
   return run.clock ?? (run.task?.options as { clock?: Clock } | undefined)?.clock ?? clock
 }

@@ -139,13 +139,7 @@ export class TurnRecorder implements StepWatcher, DecisionSink {
       ...moments,
       ...(status === 'aborted' && abort !== undefined && { abort }),
       decisions: this.#decisions.items,
-      result: {
-        ...{ status, answer, usage },
-        ...(reason !== undefined && { reason }),
-        ...(code !== undefined && { code }),
-        ...(finishReason !== undefined && { finishReason }),
-        ...(calls !== undefined && { calls }),
-      },
+      result: { status, answer, usage, reason, code, finishReason, calls },
       ...(this.#reasons.size > 0 && { notReplayable: [...this.#reasons] }),
     }
   }
