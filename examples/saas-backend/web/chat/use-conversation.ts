@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { denials } from '../shared/denials.ts'
 import { useTabValue } from '../shared/tab-value.ts'
 import { steer, stop } from './control.ts'
@@ -36,8 +36,19 @@ export function useConversation(options: ConversationOptions) {
     })
   }
 
+  const retrying = useRef<Promise<void>>(undefined)
+  /** A second click does not send the message twice. */
+  function retry(): Promise<void> {
+    retrying.current ??= sendAgain()
+      .catch(refuse)
+      .finally(() => {
+        retrying.current = undefined
+      })
+    return retrying.current
+  }
+
   /** Sends a lost message again, or repeats an unanswered one. */
-  async function retry(): Promise<void> {
+  async function sendAgain(): Promise<void> {
     if (!outbox.get().hasFailed) return say(lastSaid(messages))
     await chat.refresh()
     const { draft, hasFailed } = outbox.get()
@@ -58,7 +69,7 @@ export function useConversation(options: ConversationOptions) {
     problem: refusal ?? (lost ? undefined : error),
     say,
     decide,
-    retry: () => retry().catch(refuse),
+    retry,
     stop: () => stop(id).catch(refuse),
     write: outbox.write,
     dismiss: begin,
