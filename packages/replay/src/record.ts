@@ -49,8 +49,11 @@ export function record(options: RecordOptions = {}): Recorder {
       // Later it is that of the last run.
       const session: RecordedSession = { ctx, clock: ctx.clock }
       aroundRun(ctx, (run, proceed) => recorder.around(session, run, proceed))
-      await next()
-      await session.storing
+      try {
+        await next()
+      } finally {
+        await session.storing
+      }
     },
     turn(ctx, next) {
       recorder.watchTurn(ctx)
