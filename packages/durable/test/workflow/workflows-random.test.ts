@@ -5,7 +5,7 @@ import { workflowCases } from './random/plans.ts'
 
 /** `ALLIUM_WORKFLOWS=500 ALLIUM_SEED=7` tries more, and others. */
 const numRuns = Number(process.env.ALLIUM_WORKFLOWS ?? 25)
-const seed = Number(process.env.ALLIUM_SEED ?? 1)
+const seed = Number(process.env.ALLIUM_SEED ?? 2)
 
 it('no kill and no deploy repeats or hides a step of a random workflow', async () => {
   const counted = { cases: 0, kills: 0, stops: 0, effects: 0 }

@@ -52,8 +52,10 @@ export class Life implements Effects {
       if (round > 100) throw new Error('The run does not end.')
       const info = await this.#end(process, run)
       if (info === undefined) process = await this.#takeOver(process)
-      else if (info.status === 'suspended') run = await this.#decide(process, sessionId, info)
-      else if (info.code === 'journal.diverged') process = await this.#putBack(process, run, info)
+      else if (info.status === 'suspended') {
+        if (this.#of.deploysWhileWaiting) process = await this.#deploy(process)
+        run = await this.#decide(process, sessionId, info)
+      } else if (info.code === 'journal.diverged') process = await this.#putBack(process, run, info)
       else return this.#judge(process, info)
     }
   }
@@ -115,6 +117,13 @@ export class Life implements Effects {
     const next = this.#process()
     await next.runs.recover()
     return next
+  }
+
+  /** The process of a suspended run ends, and one of the other build begins. */
+  async #deploy({ runs }: Process): Promise<Process> {
+    await runs.drain({ timeout: 0 })
+    this.#started = Math.max(this.#started, this.#of.deploy)
+    return this.#process()
   }
 
   async #decide({ runs }: Process, sessionId: string, { pending = [] }: Info): Promise<string> {

@@ -85,6 +85,8 @@ export interface WorkflowCase {
   /** Whether people decide one call at a time. */
   readonly oneByOne: boolean
   readonly denies: boolean
+  /** Whether the other build is deployed while the run waits for a decision. */
+  readonly deploysWhileWaiting: boolean
 }
 
 export const workflowCases: fc.Arbitrary<WorkflowCase> = fc.record({
@@ -96,6 +98,7 @@ export const workflowCases: fc.Arbitrary<WorkflowCase> = fc.record({
   kills: fc.array(fc.record({ after: fc.integer({ min: 0, max: 9 }), written: fc.boolean() }), { maxLength: 3 }),
   oneByOne: fc.boolean(),
   denies: fc.boolean(),
+  deploysWhileWaiting: fc.boolean(),
 })
 
 export function changed({ plan, change, at }: WorkflowCase): Plan {
