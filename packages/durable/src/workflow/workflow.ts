@@ -1,5 +1,7 @@
 import { Agent, type RunStatus } from '@allium/core'
+import { setOrderRules } from '@allium/core/internal'
 import { sessionStorage } from '@allium/memory/session-storage'
+import { orderRules } from '@allium/shared/order'
 import { type AgentStore, sharedStore } from '@allium/store'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { textOfInput, valueOfInput } from './input.ts'
@@ -26,6 +28,7 @@ export class Workflow<S extends StandardSchemaV1 | undefined, R> extends Agent {
 
   constructor(options: WorkflowOptions<S, R>) {
     checkWorkflow(options)
+    setOrderRules(orderRules)
     const { schema, run, store, maxSteps = 1000, concurrency, ...ofAgent } = options
     super({
       ...ofAgent,

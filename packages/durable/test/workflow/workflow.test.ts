@@ -1,4 +1,5 @@
-import { Agent } from '@allium/core'
+import { Agent, defineMiddleware } from '@allium/core'
+import { setOrderRules } from '@allium/core/internal'
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { workflow } from '../../src/workflow.ts'
@@ -61,4 +62,13 @@ it('is suspended by an approval, and continues with the decision in another proc
   const next = await second.start({ principal, sessionId, decisions: { pay: { approve: true } } })
   expect(refund.result(await ended(second, next.run))).toBe('paid 7, 2')
   expect(ran).toEqual(['load', 'pay'])
+})
+
+it('checks the order of its layers in a program that does not load the agent of allium', async () => {
+  setOrderRules(undefined)
+  const layer = (name: string, is: 'redacts' | 'observes') =>
+    defineMiddleware({ name, order: { is: [is] }, tool: (_, next) => next() })
+  const flow = workflow({ name: 'flow', version: '1', logger, run: () => 1 })
+  flow.use([layer('log', 'observes'), layer('pii', 'redacts')])
+  await expect(flow.init()).rejects.toThrow('"pii"')
 })
