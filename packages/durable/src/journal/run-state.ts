@@ -107,9 +107,10 @@ export class RunState {
   stop(reason: string): void {
     this.#stopReason = reason
   }
-  /** The store has the final status of the run. */
+  /** The store has the final status of the run, and no lease anymore. */
   giveUp(reason: string): void {
     this.#isLost = true
+    this.#isFenced = true
     this.#stopReason = reason
   }
 

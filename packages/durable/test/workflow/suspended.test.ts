@@ -71,6 +71,7 @@ it('is suspended by a tool of its agent that requires an approval', async () => 
 it('stops a suspended run whose code requests other steps now, and continues it with the former code', async () => {
   const { build } = builds()
   const ran: string[] = []
+  const logged: string[] = []
   const step = (ctx: WorkflowContext, name: string) => ctx.step(name, () => ran.push(name))
   const before: Code = async (ctx) => {
     await step(ctx, 'reserve')
@@ -85,7 +86,7 @@ it('stops a suspended run whose code requests other steps now, and continues it 
   const { run, sessionId } = await first.runs.start({ principal, input: 'null' })
   await ended(first.runs, run)
   await first.runs.drain()
-  const second = build(after, { version: '2' })
+  const second = build(after, { version: '2', logger: { ...logger, error: (line: string) => void logged.push(line) } })
   const next = await second.runs.start({ principal, sessionId, decisions: { pay: { approve: true } } })
   await ended(second.runs, next.run).catch(() => {})
   const info = await second.runs.get(next.run, { principal })
@@ -96,6 +97,7 @@ it('stops a suspended run whose code requests other steps now, and continues it 
     ),
   ])
   await second.runs.drain()
+  expect(logged).toEqual([])
   const third = build(before, { version: '2' })
   expect(await third.runs.retry(next.run, { principal })).toBe(true)
   for (let n = 0; n < 20; n++) await new Promise((resolve) => setImmediate(resolve))
