@@ -33,6 +33,7 @@ if (positionals.includes('guards')) {
   process.exit()
 }
 if (positionals.includes('recall')) {
+  if (options.postgres) runWithTsx('recall/with-postgres.mjs')
   const { recallReport } = await import('./recall/run.mjs')
   console.log(await recallReport(progress))
   process.exit()
@@ -43,10 +44,8 @@ if (positionals.includes('flow')) {
 }
 if (positionals.includes('request')) {
   if (options.postgres) {
-    const scale = fileURLToPath(new URL('request/scale/run.mjs', import.meta.url))
     const rounds = options.quick ? '1' : (options.rounds ?? '5')
-    const args = ['--import=tsx', scale, rounds, options.share ?? '1']
-    process.exit(spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1)
+    runWithTsx('request/scale/run.mjs', rounds, options.share ?? '1')
   }
   const workloads = positionals.filter((word) => /^w\d$/i.test(word)).map((word) => word.toUpperCase())
   const { settingOf } = await import('./request/settings.mjs')
@@ -92,6 +91,12 @@ const machine = `Node ${process.version}, ${cpus()[0].model}`
 console.log(`${machine}\n\n${table(lines)}\n\n${summary()}`)
 if (options.json) save()
 console.log(missedBudgets(lines.filter(({ met }) => met === false)))
+
+/** Ends this process with the other one. */
+function runWithTsx(program, ...args) {
+  const file = fileURLToPath(new URL(program, import.meta.url))
+  process.exit(spawnSync(process.execPath, ['--import=tsx', file, ...args], { stdio: 'inherit' }).status ?? 1)
+}
 
 function summary() {
   const budgets = lines.filter(({ met }) => met !== undefined)

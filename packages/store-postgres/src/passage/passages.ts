@@ -20,12 +20,13 @@ import { rewritePassages } from './rewrite-passages.ts'
 export function postgresPassages(db: Database, sealer: Sealer, blobs: Blobs): PassageStore {
   const table = `${db.s}.passages`
   /** The terms are found first, because they are those of one owner. The condition on the owner protects against two equal digests. */
-  const selectPostings = `select t.i, p.*, p.counts[array_position(p.terms, t.term)] as count
-    from unnest($4::bigint[]) with ordinality as t (term, i) cross join lateral (
-      select * from (select * from ${table} where terms @> array[t.term] offset 0) p where ${ofScope}
+  const selectPostings = `select t.i, p.* from unnest($4::bigint[]) with ordinality as t (term, i) cross join lateral (
+      select session, position, idx, words, counts[array_position(terms, t.term)] as count, n
+      from (select * from ${table} where terms @> array[t.term] offset 0) p where ${ofScope}
       order by n desc limit ${maxPostings}
     ) p order by t.i, p.n desc`
-  const selectPassages = `select p.*, t.turn_id, t.start, t.messages, t.sealed_as
+  const selectPassages = `select p.session, p.position, p.idx, p.role, p.author, p.at, p.words, p.flow,
+      t.turn_id, t.start, t.messages, t.sealed_as
     from unnest($4::text[], $5::integer[]) with ordinality as a (session, position, i)
     join ${table} p using (session, position)
     join ${db.s}.turns t using (tenant, owner, agent, session, seq) where ${ofScope} order by a.i`
