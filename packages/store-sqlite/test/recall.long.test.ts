@@ -1,9 +1,9 @@
-import { Agent, type RunResult } from '@allium/core'
+import { Agent, type RunResult, type SessionKey } from '@allium/core'
 import { persist } from '@allium/memory'
 import { recall } from '@allium/memory/recall'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
-import { sqlite } from '../src/index.ts'
+import { type SqliteStore, sqlite } from '../src/index.ts'
 import { fileIn } from './files.ts'
 
 /** Questions that are more than words to some index or database. `{word}` is one that every tenant has said. */
@@ -86,22 +86,40 @@ function answerOf({ result: { content, isError } }: RunResult['toolCalls'][numbe
   return { texts: lines.map((line) => String(JSON.parse(line).text)), isError: isError === true }
 }
 
-it('leaves no passage of a person who is erased while 100 of their runs are active', async () => {
+const logger = { debug() {}, info() {}, warn() {}, error() {} }
+type Removal = (store: SqliteStore, keys: readonly SessionKey[]) => Promise<unknown>
+const removals: [string, Removal][] = [
+  ['erased', ({ sessions }) => sessions.erase({ tenant: 'acme', owner: 'ada' })],
+  ['deleted', ({ sessions }, keys) => Promise.all(keys.map((key) => sessions.delete(key)))],
+]
+
+it.each(removals)('leaves no passage of 100 sessions that are %s while they run', async (_, remove) => {
   const store = sqlite(fileIn(), { clock: manualClock(), synchronous: 'normal' })
-  const ada = { tenantId: 'acme', userId: 'ada' }
-  const agent = new Agent({ name: 'helper', model: scriptedModel(Array(101).fill('Noted.')) }).use([
+  let [asked, answer] = [0, () => {}]
+  const answered = new Promise<void>((resolve) => (answer = resolve))
+  const noted = async () => {
+    asked++
+    await answered
+    return 'Noted.'
+  }
+  const model = scriptedModel(Array(100).fill(noted))
+  const agent = new Agent({ name: 'helper', model, logger }).use([
     persist({ store: store.sessions }),
     recall({ store: store.passages }),
   ])
-  const runs = Array.from({ length: 100 }, async (_, i) => {
-    await using session = agent.session({ id: `s${i}`, principal: ada })
-    return session.run(`The zebra number ${i} is in the vault.`)
-  })
-  await runs[0]
-  await store.sessions.erase({ tenant: 'acme', owner: 'ada' })
-  await Promise.allSettled(runs)
-  const scope = { tenant: 'acme', owner: 'ada', agent: 'helper' }
-  expect(await store.passages.count(scope)).toMatchObject({ passages: 0 })
-  expect(await store.passages.key(scope)).toBeUndefined()
+  const sessions = Array.from({ length: 100 }, (_, i) =>
+    agent.session({ id: `s${i}`, principal: { tenantId: 'acme', userId: 'ada' } }),
+  )
+  const runs = sessions.map((session, i) => session.run(`The zebra number ${i} is in the vault.`))
+  const ended = Promise.allSettled(runs)
+  await expect.poll(() => asked).toBe(100)
+  await remove(
+    store,
+    sessions.map(({ key }) => key),
+  )
+  answer()
+  await ended
+  expect(await store.passages.count({ tenant: 'acme', owner: 'ada', agent: 'helper' })).toMatchObject({ passages: 0 })
+  for (const session of sessions) await session.close().catch(() => {})
   await store.close()
 })
