@@ -1,6 +1,6 @@
 import { AlliumError, isAlliumError, type ToolResultPart } from '@allium/core'
 import { resultText } from '@allium/core/internal'
-import type { Command } from './command.ts'
+import type { Command, CommandRequest } from './command.ts'
 import type { Batch } from './recorded.ts'
 
 /** Returns the error that `run()` gets from a command that failed. The message of the cause is in the log. */
@@ -36,6 +36,15 @@ export function notAwaited(open: readonly Command[]): AlliumError {
     'run.failed',
     `run() ended before it had the result of ${listOf(keys)}, which therefore did not run. Await every step, alone or in ctx.all().`,
     { details: { steps: keys } },
+  )
+}
+
+/** Returns the error for a request that does not come from `run()`, or comes after an await that is not replayed. */
+export function requestedInside({ kind, name }: CommandRequest, running: readonly Command[]): AlliumError {
+  return new AlliumError(
+    'run.failed',
+    `ctx.${kind}("${name}") was called while ${listOf(running.map(({ key }) => key))} ran. Call it in run(), not inside of a step, and await nothing there but the functions of ctx.`,
+    { expose: true },
   )
 }
 

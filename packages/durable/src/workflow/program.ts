@@ -1,5 +1,5 @@
 import type { Command, CommandRequest } from './command.ts'
-import { changedCode, notAwaited } from './errors.ts'
+import { changedCode, notAwaited, requestedInside } from './errors.ts'
 import { type Batch, isComplete } from './recorded.ts'
 
 /** How `run()` continues: it waits for commands, or it has ended. */
@@ -17,6 +17,8 @@ export class Program {
   #open: Command[] = []
   /** Commands of the current batch, by the ids of their calls. */
   readonly #running = new Map<string, Command>()
+  /** The commands run, and the code waits for all of them. */
+  #isWaiting = false
   #settled: Settled | undefined
   #delivered = 0
   #changed = () => {}
@@ -40,8 +42,13 @@ export class Program {
       )
   }
 
-  /** The code requests a command. Resolves with its result. */
+  /**
+   * The code requests a command. Resolves with its result.
+   *
+   * @throws AlliumError `run.failed` while other commands run
+   */
   request(request: CommandRequest): Promise<unknown> {
+    if (this.#isWaiting) throw requestedInside(request, this.#open)
     const uses = (this.#uses.get(request.name) ?? 0) + 1
     this.#uses.set(request.name, uses)
     const key = uses === 1 ? request.name : `${request.name}#${uses}`
@@ -105,6 +112,7 @@ export class Program {
   }
 
   #begin(): Progress {
+    this.#isWaiting = true
     this.#running.clear()
     for (const command of this.#open) this.#running.set(this.#toCallId(command.key), command)
     return { commands: this.#open }
@@ -113,6 +121,7 @@ export class Program {
   #deliver({ results }: Batch): void {
     const commands = this.#open
     this.#open = []
+    this.#isWaiting = false
     this.#delivered++
     for (const command of commands) {
       const result = results.get(this.#toCallId(command.key))

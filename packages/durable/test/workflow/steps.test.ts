@@ -133,3 +133,9 @@ it('hands a run over that only sleeps when its process stops', async () => {
   await clock.advance(4000)
   expect((await ended(second, id)).status).toBe('completed')
 })
+
+it('rejects a step inside a step at once, and says where it belongs', async () => {
+  const { status, reason } = await run((ctx) => ctx.step('a', () => ctx.step('b', () => 1)))
+  expect(status).toBe('failed')
+  expect(reason).toMatch(/^ctx\.step\("b"\) was called while "a" ran\. Call it in run\(\)/)
+})
