@@ -109,7 +109,7 @@ function skillTool({ name, flow, known, maxBytes }: SkillToolSettings): AnyTool 
       if (untrusted && wanted === undefined) return listOf(known)
       const skill = typeof wanted === 'string' ? known.get(wanted) : undefined
       if (skill === undefined) return refuse(`There is no such skill. The skills are: ${[...known.keys()].join(', ')}.`)
-      if (file === undefined) return skillText(skill)
+      if (file === undefined || file === 'SKILL.md') return skillText(skill)
       const read = await readSkillFile(skill, file, maxBytes)
       return 'problem' in read ? refuse(`The file cannot be read: it ${read.problem}.`) : skillFileText(skill, read)
     },

@@ -78,6 +78,11 @@ describe('the tool', () => {
     expect(file).toBe('<skill-file skill="refunds" file="references/limits.md">\nUp to 50 euros.\n</skill-file>')
   })
 
+  it('returns the text of a skill for the file SKILL.md, which models ask for', async () => {
+    const byFile = await folder.resultOf({ skill: 'refunds', file: 'SKILL.md' })
+    expect(byFile).toMatchObject({ status: 'ok', content: (await folder.resultOf({ skill: 'refunds' }))?.content })
+  })
+
   it.each([
     '../returns/SKILL.md',
     'references/../../../secret.txt',
