@@ -98,6 +98,9 @@ test('what is refused has a code, a status and the id of the request; what fails
   expect(missing).toBeInstanceOf(ClientError)
   expect(missing).toMatchObject({ code: 'session.not_found', status: 404, requestId: expect.any(String) })
   const run = at(url).session('a').run('Hi')
+  let isOver = false
+  const settled = run.finally(() => (isOver = true)).catch((error: unknown) => error)
+  expect([await settled, isOver]).toEqual([await run.catch((error: unknown) => error), true])
   await expect(run).rejects.toMatchObject({ name: 'ClientError', code: 'model.failed', status: 502 })
 })
 

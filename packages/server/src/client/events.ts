@@ -30,4 +30,4 @@ export interface Answer<K extends CallTypes = CallTypes, O = string> {
 /** A run: read its events, or await its answer, or both. It is requested once, even if connections are lost. */
 export interface ClientRun<K extends CallTypes = CallTypes, O = string>
   extends AsyncIterable<ClientEvent<K>>,
-    PromiseLike<Answer<K, O>> {}
+    Pick<Promise<Answer<K, O>>, 'then' | 'catch' | 'finally'> {}

@@ -23,6 +23,8 @@ export function clientRun<K extends CallTypes, O>(transport: Transport, runCall:
     [Symbol.asyncIterator]: () => events().iterate(),
     // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its answer, as in core
     then: (fulfilled, rejected) => events().answer().then(fulfilled, rejected),
+    catch: (rejected) => events().answer().catch(rejected),
+    finally: (settled) => events().answer().finally(settled),
   }
 }
 
