@@ -53,8 +53,8 @@ export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions
     return c.json({
       turns: turns.flatMap((turn) => {
         if (turn === undefined) return []
-        const { turnId, status, reason, code, startedAt, endedAt, usage } = turn
-        return [{ turnId, status, reason, code, startedAt, endedAt, usage }]
+        const { turnId, agent: by, status, reason, code, startedAt, endedAt, usage } = turn
+        return [{ turnId, agent: by, status, reason, code, startedAt, endedAt, usage }]
       }),
     })
   })

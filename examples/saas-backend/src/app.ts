@@ -28,9 +28,9 @@ export interface AppOptions {
 
 /** Creates the app: sign-in, pages, the agent's API and the admin API. Pass it to `serve()`. */
 export async function createApp({ store, accounts, models, pages, secret, publicUrl, isDurable }: AppOptions) {
-  const { agent, onion } = createSupport({ store, secret, resolveModel: models.resolve })
-  await agent.init()
-  keepOnions(agent, onion, store.keyValue)
+  const { group, agents, onion } = createSupport({ store, secret, resolveModel: models.resolve })
+  await group.init()
+  for (const agent of agents) keepOnions(agent, onion, store.keyValue)
   const billing = openBilling(store)
 
   const app = new Hono()
@@ -42,18 +42,20 @@ export async function createApp({ store, accounts, models, pages, secret, public
   })
   const hosts = publicUrl && { hosts: [publicUrl.host] }
   const resolvePrincipal = ({ tenant, owner }: { tenant: string; owner: string }) => accounts.find(tenant, owner)
-  const ai: Server = server(agent, {
+  const ai: Server = server(group, {
     principal: principalOf,
     secret,
     resolvePrincipal,
-    ...(isDurable && { durable: durable(agent, { store, resolvePrincipal }) }),
+    ...(isDurable && { durable: durable(group, { store, resolvePrincipal }) }),
     base: '/api',
+    // Lets the page show which agent answers.
+    state: ['tools:handoff'],
     uiStream: 7,
     openai: true,
     ...hosts,
   })
   app.all('/api/*', (c) => ai.fetch(c.req.raw))
-  app.route('/admin/api', adminRoutes({ agent: agent.name, store, billing, principalOf }))
+  app.route('/admin/api', adminRoutes({ agent: group.name, store, billing, principalOf }))
   pageRoutes(app, pages)
   app.notFound((c) => c.json({ code: 'route.not_found', message: 'This path does not exist.' }, 404))
 
@@ -63,7 +65,7 @@ export async function createApp({ store, accounts, models, pages, secret, public
     billing,
     async close() {
       await ai.drain()
-      await agent.dispose()
+      await group.dispose()
     },
   }
 }

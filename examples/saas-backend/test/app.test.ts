@@ -109,8 +109,8 @@ test('a plan without refunds does not offer the tool to the model, and denies ca
   const { ask, model } = await product({ toolCalls: [call] }, 'No.')
   await ask('/api/sessions/a/runs', { key: hank, body: { input: 'Refund it' } })
   expect(model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
-    ['look_up_order', 'read_skill'],
-    ['look_up_order', 'read_skill'],
+    ['look_up_order', 'read_skill', 'handoff'],
+    ['look_up_order', 'read_skill', 'handoff'],
   ])
   expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('starter plan does not include refund')
 })
@@ -123,6 +123,37 @@ test('the prompt has the skills of the product, and a conversation can read one'
   for (const name of ['damaged-items', 'late-deliveries', 'returns']) expect(first).toContain(`- ${name}: `)
   expect(first).not.toContain('share of the price')
   expect(second).toContain('| scratched or dented, and works | 25 % |')
+})
+
+test('a question about an invoice goes to billing, which answers it and later ones until it hands back', async () => {
+  const hand = (to: string) => ({ toolCalls: [{ name: 'handoff', args: { to } }] })
+  const { ask, model } = await product(hand('billing'), 'It is INV-311.', hand('support'), 'It was delivered.')
+  const say = async (input: string) => {
+    const ran = await ask('/api/sessions/a/runs', { key: dana, body: { input } })
+    const { state } = (await (await ask('/api/sessions/a/state', { key: dana })).json()) as never as {
+      state: { 'tools:handoff': { agent: string } }
+    }
+    return [((await ran.json()) as { text: string }).text, state['tools:handoff'].agent]
+  }
+  expect(await say('Which invoice is it?')).toEqual(['It is INV-311.', 'billing'])
+  expect(await say('Where is A-1042?')).toEqual(['It was delivered.', 'support'])
+  const offered = model.requests.map(({ tools }) => tools.map(({ name }) => name).join())
+  const [support, billing] = ['look_up_order,refund,read_skill,handoff', 'look_up_invoice,credit_invoice,handoff']
+  expect(offered).toEqual([support, billing, billing, support])
+})
+
+test('both agents spend the budget of the tenant, and all turns are billed', async () => {
+  const { ask } = await product({ toolCalls: [{ name: 'handoff', args: { to: 'billing' } }] }, 'It is INV-311.')
+  await ask('/api/sessions/a/runs', { key: dana, body: { input: 'Which invoice is it?' } })
+  const { days } = (await (await ask('/admin/api/acme/usage', { key: alex })).json()) as { days: DayOfUsage[] }
+  const { turns } = (await (await ask('/admin/api/acme/sessions/dana/a/turns', { key: alex })).json()) as {
+    turns: { agent: string; status: string }[]
+  }
+  expect(turns.map(({ agent, status }) => [agent, status])).toEqual([
+    ['billing', 'completed'],
+    ['support', 'stopped'],
+  ])
+  expect(days.at(-1)).toMatchObject({ runs: 2, usage: { inputTokens: 20 } })
 })
 
 test('a page may load only its own files, and cannot be framed', async () => {

@@ -26,7 +26,7 @@ describe.each(looks)('at %i px, %s', (width, colorScheme) => {
     await say(page, 'Where is order A-1042?')
     await page.getByText('Let me know if something').waitFor()
     await page.getByRole('button', { name: 'Send' }).waitFor()
-    await say(page, refund)
+    await say(page, 'I was charged twice for express shipping on A-1042.')
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     await picture(page, `chat-${width}-${colorScheme}`)
     expect(await faultsOf(page)).toEqual(none)

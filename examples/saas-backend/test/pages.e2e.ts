@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import story from '../data/story.json' with { type: 'json' }
 import { demoKeys } from '../src/demo-keys.ts'
@@ -90,6 +91,29 @@ describe('the chat page', () => {
     await page.getByRole('button', { name: 'Deny' }).click()
     await page.getByText('nothing was refunded').waitFor()
     expect([await page.locator('.card .badge').textContent(), faults]).toEqual(['denied', []])
+  })
+
+  test('shows which agent answers, and where it was handed off, after a reload and in another tab, too', async () => {
+    const { page, faults } = await open(dana)
+    await page.getByRole('button', { name: /Another agent takes over/ }).click()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('It takes two to five days.').waitFor()
+    await say(page, 'Where is order A-1042?')
+    await page.getByText('Let me know if something').waitFor()
+    const other = await open(dana)
+    await other.page.goto(page.url())
+    await other.page.getByText('Let me know if something').waitFor()
+    const shown = async (of: Page) => [
+      await of.locator('.author, .handoff').allTextContents(),
+      await of.locator('.answering').textContent(),
+    ]
+    const all = ['Handed off to Billing', 'Billing', 'Handed off to Support', 'Support']
+    expect(await shown(page)).toEqual([all, 'You are talking to Support'])
+    expect(await shown(other.page)).toEqual([all, 'You are talking to Support'])
+    await page.reload()
+    await page.getByText('Let me know if something').waitFor()
+    expect([await shown(page), faults]).toEqual([[all, 'You are talking to Support'], []])
+    await picture(page, 'handoff')
   })
 
   test('stops an answer, and keeps the text so far', async () => {

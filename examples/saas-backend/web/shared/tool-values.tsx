@@ -7,6 +7,9 @@ export function toolLabel(name: string): string {
 }
 
 const labels: ReadonlyMap<string, string> = new Map([
+  ['credit_invoice', 'Credit an invoice'],
+  ['handoff', 'Hand off'],
+  ['look_up_invoice', 'Look up an invoice'],
   ['look_up_order', 'Look up an order'],
   ['read_skill', 'Read instructions'],
   ['refund', 'Refund'],
@@ -36,6 +39,8 @@ export function Fields({ of, originals }: { of: unknown; originals?: Originals |
 
 const fieldNames: ReadonlyMap<string, string> = new Map([
   ['orderId', 'Order'],
+  ['invoiceId', 'Invoice'],
+  ['number', 'Number'],
   ['amount', 'Amount'],
   ['notify', 'Notify'],
   ['skill', 'Skill'],
