@@ -1,5 +1,6 @@
 import { durable } from '@allium/durable'
 import { type Server, server } from '@allium/server'
+import { memory } from '@allium/server/memory'
 import { Hono } from 'hono'
 import { csrf } from 'hono/csrf'
 import { secureHeaders } from 'hono/secure-headers'
@@ -10,6 +11,7 @@ import { openBilling } from './billing.ts'
 import type { Models } from './model.ts'
 import { keepOnions } from './onions.ts'
 import { type Pages, pageRoutes } from './pages.ts'
+import { profile } from './profile.ts'
 import { signInRoutes } from './sign-in.ts'
 import type { Store } from './store.ts'
 
@@ -50,6 +52,7 @@ export async function createApp({ store, accounts, models, pages, secret, public
     base: '/api',
     // Lets the page show which agent answers.
     state: ['tools:handoff'],
+    memory: memory({ blocks: [profile] }),
     uiStream: 7,
     openai: true,
     ...hosts,

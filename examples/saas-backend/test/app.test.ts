@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import type { MemoryView } from '@allium/server/memory-client'
 import { scriptedModel } from 'allium/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { openAccounts } from '../src/accounts.ts'
@@ -27,14 +28,17 @@ async function product(...answers: Parameters<typeof scriptedModel>[0]) {
     await store.close()
     rmSync(dir, { recursive: true })
   })
-  const ask = (path: string, { key, cookie, body }: { key?: string; cookie?: string; body?: unknown } = {}) =>
+  const ask = (
+    path: string,
+    { key, cookie, body, method }: { key?: string; cookie?: string; body?: unknown; method?: string } = {},
+  ) =>
     app.server.fetch(
       new Request(`http://localhost${path}`, {
-        method: body === undefined ? 'GET' : 'POST',
+        method: method ?? (body === undefined ? 'GET' : 'POST'),
         headers: {
           ...(key !== undefined && { authorization: `Bearer ${key}` }),
           ...(cookie !== undefined && { cookie }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...((body ?? method) !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
@@ -109,8 +113,8 @@ test('a plan without refunds does not offer the tool to the model, and denies ca
   const { ask, model } = await product({ toolCalls: [call] }, 'No.')
   await ask('/api/sessions/a/runs', { key: hank, body: { input: 'Refund it' } })
   expect(model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
-    ['look_up_order', 'read_skill', 'handoff'],
-    ['look_up_order', 'read_skill', 'handoff'],
+    ['recall', 'update_memory', 'look_up_order', 'read_skill', 'handoff'],
+    ['recall', 'update_memory', 'look_up_order', 'read_skill', 'handoff'],
   ])
   expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('starter plan does not include refund')
 })
@@ -138,7 +142,10 @@ test('a question about an invoice goes to billing, which answers it and later on
   expect(await say('Which invoice is it?')).toEqual(['It is INV-311.', 'billing'])
   expect(await say('Where is A-1042?')).toEqual(['It was delivered.', 'support'])
   const offered = model.requests.map(({ tools }) => tools.map(({ name }) => name).join())
-  const [support, billing] = ['look_up_order,refund,read_skill,handoff', 'look_up_invoice,credit_invoice,handoff']
+  const [support, billing] = [
+    'recall,update_memory,look_up_order,refund,read_skill,handoff',
+    'recall,update_memory,look_up_invoice,credit_invoice,handoff',
+  ]
   expect(offered).toEqual([support, billing, billing, support])
 })
 
@@ -154,6 +161,29 @@ test('both agents spend the budget of the tenant, and all turns are billed', asy
     ['support', 'stopped'],
   ])
   expect(days.at(-1)).toMatchObject({ runs: 2, usage: { inputTokens: 20 } })
+})
+
+test('all agents know the notes of a person, who sees them, switches them off and deletes them', async () => {
+  const note = { toolCalls: [{ name: 'update_memory', args: { set: { delivery: 'Before noon' } } }] }
+  const hand = { toolCalls: [{ name: 'handoff', args: { to: 'billing' } }] }
+  const { ask, model } = await product(note, 'Noted.', hand, 'Hello.', 'Hello again.')
+  const say = (id: string) => ask(`/api/sessions/${id}/runs`, { key: dana, body: { input: 'Hi' } })
+  const view = async (key: string) => {
+    const { on, passages, blocks } = (await (await ask('/api/memory', { key })).json()) as MemoryView
+    return [on, passages, blocks.map(({ block }) => block)]
+  }
+  await say('a')
+  expect(await view(dana)).toEqual([true, 2, [{ delivery: 'Before noon' }]])
+  expect(await view(alex)).toEqual([true, 0, [{}]])
+  await say('b')
+  expect(JSON.stringify(model.requests[3]?.messages)).toContain('Before noon')
+  await ask('/api/memory/switch', { key: dana, method: 'PUT', body: { on: false } })
+  await say('c')
+  const { messages, tools } = model.requests[4] as (typeof model.requests)[number]
+  expect(JSON.stringify(messages)).not.toContain('Before noon')
+  expect(tools.map(({ name }) => name)).not.toContain('update_memory')
+  await ask('/api/memory', { key: dana, method: 'DELETE' })
+  expect(await view(dana)).toEqual([false, 0, [{}]])
 })
 
 test('a page may load only its own files, and cannot be framed', async () => {

@@ -30,6 +30,11 @@ describe.each(looks)('at %i px, %s', (width, colorScheme) => {
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     await picture(page, `chat-${width}-${colorScheme}`)
     expect(await faultsOf(page)).toEqual(none)
+    if (width === 390) await page.getByRole('button', { name: 'Conversations' }).click()
+    await page.getByRole('button', { name: 'What we remember of you' }).click()
+    await page.locator('.found summary').first().click()
+    await picture(page, `memory-${width}-${colorScheme}`)
+    expect(await faultsOf(page)).toEqual(none)
   })
 
   test('so does the chat page while something is wrong, and while an answer is being written', async () => {

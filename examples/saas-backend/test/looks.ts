@@ -71,7 +71,9 @@ interface Control {
 export function overflow(page: Page): Promise<number> {
   return page.evaluate(() => {
     const { document } = globalThis as unknown as { document: { querySelectorAll(of: string): Iterable<Box> } }
-    const parts = [...document.querySelectorAll('html, .messages, .chats, .composer, .panel, .scrolls, .fields')]
+    const parts = [
+      ...document.querySelectorAll('html, .messages, .memory, .chats, .composer, .panel, .scrolls, .fields'),
+    ]
     return Math.max(...parts.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))
   })
 }

@@ -1,7 +1,9 @@
 import * as guard from 'allium/guard'
+import * as memory from 'allium/memory'
 import * as model from 'allium/model'
 import * as observe from 'allium/observe'
 import { Principal } from '../principal.ts'
+import { profile } from '../profile.ts'
 import type { Store } from '../store.ts'
 import { tenantPlan } from './tenant-plan.ts'
 
@@ -39,5 +41,7 @@ export function sharedLayers(store: Store, onion: observe.Onion) {
         ),
     }),
     observe.usage({ record: true }),
+    memory.recall(),
+    memory.working(profile),
   ] as const
 }

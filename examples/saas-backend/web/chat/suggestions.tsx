@@ -35,6 +35,7 @@ const business = [
   ['Another agent takes over', 'I was charged twice for express shipping on A-1042.'],
   ['A long answer', 'Explain the returns policy.'],
   ['Instructions for a task', 'My order A-1043 has not arrived.'],
+  ['Something to remember', 'Please remember that I take deliveries only before noon.'],
   ['A note from someone else', 'What does the note on A-1043 say?'],
   ['When something fails', 'What happens when the model is down?'],
 ] as const
