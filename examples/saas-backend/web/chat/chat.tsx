@@ -49,6 +49,7 @@ export function Chat({ me, isStopped, ...of }: ChatProps) {
         <Messages
           messages={messages}
           start={startOf(of.stored)}
+          agent={agent}
           steers={unsent.steers}
           isWriting={activity === 'writing'}
           decide={decide}

@@ -11,6 +11,8 @@ export interface MessagesProps {
   messages: readonly UIMessage[]
   /** The agent that the first of them begins with; undefined if it is not known. */
   start: string | undefined
+  /** The agent that answers now. */
+  agent: string | undefined
   /** The messages that the user sent during the answer. */
   steers: readonly Outgoing[]
   /** Whether the last message is streaming. */
@@ -19,7 +21,7 @@ export interface MessagesProps {
 }
 
 /** All messages, followed by those that the running turn has not read yet. */
-export function Messages({ messages, start, steers, isWriting, decide }: MessagesProps) {
+export function Messages({ messages, start, agent, steers, isWriting, decide }: MessagesProps) {
   const read = new Set(messages.flatMap(({ parts }) => parts.flatMap((part) => steerIn(part)?.id ?? [])))
   const agents = firstAgents(messages, start)
   return (
@@ -39,7 +41,7 @@ export function Messages({ messages, start, steers, isWriting, decide }: Message
       {steers
         .filter(({ id }) => !read.has(id))
         .map(({ id, text }) => (
-          <UserMessage key={id} text={text} note={`${agentLabel(agents.at(-1))} reads this before its next step.`} />
+          <UserMessage key={id} text={text} note={`${agentLabel(agent)} reads this before its next step.`} />
         ))}
     </>
   )
