@@ -149,7 +149,18 @@ test('a question about an invoice goes to billing, which answers it and later on
   expect(offered).toEqual([support, billing, billing, support])
 })
 
-test('both agents spend the budget of the tenant, and all turns are billed', async () => {
+test('a budget that the first agent has used up stops the second one', async () => {
+  const hand = {
+    toolCalls: [{ name: 'handoff', args: { to: 'billing' } }],
+    usage: { inputTokens: 50_000, outputTokens: 5 },
+  }
+  const { ask, model } = await product(hand, 'It is INV-902.')
+  const ran = await ask('/api/sessions/a/runs', { key: hank, body: { input: 'Which invoice is it?' } })
+  expect(await ran.json()).toMatchObject({ code: 'guard.budget' })
+  expect(model.requests).toHaveLength(1)
+})
+
+test('the turns of both agents are billed to their tenant', async () => {
   const { ask } = await product({ toolCalls: [{ name: 'handoff', args: { to: 'billing' } }] }, 'It is INV-311.')
   await ask('/api/sessions/a/runs', { key: dana, body: { input: 'Which invoice is it?' } })
   const { days } = (await (await ask('/admin/api/acme/usage', { key: alex })).json()) as { days: DayOfUsage[] }
@@ -175,6 +186,8 @@ test('all agents know the notes of a person, who sees them, switches them off an
   await say('a')
   expect(await view(dana)).toEqual([true, 2, [{ delivery: 'Before noon' }]])
   expect(await view(alex)).toEqual([true, 0, [{}]])
+  const listed = (await (await ask('/admin/api/acme/sessions', { key: alex })).json()) as { items: object[] }
+  expect(listed.items).toMatchObject([{ key: { owner: 'dana', sessionId: 'a' } }])
   await say('b')
   expect(JSON.stringify(model.requests[3]?.messages)).toContain('Before noon')
   await ask('/api/memory/switch', { key: dana, method: 'PUT', body: { on: false } })

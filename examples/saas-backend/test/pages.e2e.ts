@@ -98,6 +98,7 @@ describe('the chat page', () => {
     await page.getByRole('button', { name: /Another agent takes over/ }).click()
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('It takes two to five days.').waitFor()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
     await say(page, 'Where is order A-1042?')
     await page.getByText('Let me know if something').waitFor()
     const other = await open(dana)
