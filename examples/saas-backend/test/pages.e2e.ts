@@ -121,6 +121,7 @@ describe('the chat page', () => {
     const { page, faults } = await open(gina)
     await say(page, 'Please remember that I take deliveries only before noon.')
     await page.getByText('I will remember').waitFor()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
     await page.getByRole('button', { name: 'What we remember of you' }).click()
     const [dialog, wish] = [page.getByRole('dialog'), page.getByLabel('Wishes for deliveries')]
     await expect.poll(() => wish.inputValue()).toBe('Before noon only')
