@@ -4,7 +4,7 @@ import type { History } from './history.ts'
 type Part = UIMessage['parts'][number]
 
 /** The agent that begins a conversation. */
-export const firstAgent = 'support'
+const firstAgent = 'support'
 
 /** Returns the agent that a part hands the conversation off to; undefined for other parts, and for a handoff that failed. */
 export function handedOffTo(part: Part): string | undefined {
