@@ -40,7 +40,9 @@ export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions
 
   app.get('/:tenant/sessions', async (c) => {
     const cursor = c.req.query('cursor')
-    return c.json(await sessions.list({ tenant: c.get('tenant'), limit: 20, ...(cursor !== undefined && { cursor }) }))
+    // Without the notes of people, which are sessions, too.
+    const list = { tenant: c.get('tenant'), agents: [agent], limit: 20 }
+    return c.json(await sessions.list({ ...list, ...(cursor !== undefined && { cursor }) }))
   })
 
   /** Lists the last turns of a session, without their messages. */
@@ -53,8 +55,8 @@ export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions
     return c.json({
       turns: turns.flatMap((turn) => {
         if (turn === undefined) return []
-        const { turnId, status, reason, code, startedAt, endedAt, usage } = turn
-        return [{ turnId, status, reason, code, startedAt, endedAt, usage }]
+        const { turnId, agent: by, status, reason, code, startedAt, endedAt, usage } = turn
+        return [{ turnId, agent: by, status, reason, code, startedAt, endedAt, usage }]
       }),
     })
   })

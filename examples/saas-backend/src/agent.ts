@@ -1,15 +1,17 @@
 import { Agent, type AgentStore } from 'allium'
-import * as guard from 'allium/guard'
-import * as model from 'allium/model'
+import { agentGroup, handoff } from 'allium/group'
 import * as observe from 'allium/observe'
 import { skills } from 'allium/skills'
 import * as tools from 'allium/tools'
 import { canApprove } from './can-approve.ts'
+import { openInvoices } from './invoices.ts'
 import { planTools } from './layers/plan-tools.ts'
-import { tenantPlan } from './layers/tenant-plan.ts'
+import { sharedLayers } from './layers/shared-layers.ts'
 import { openOrders } from './orders.ts'
 import { Principal } from './principal.ts'
 import type { Store } from './store.ts'
+import { creditInvoice } from './tools/credit-invoice.ts'
+import { lookUpInvoice } from './tools/look-up-invoice.ts'
 import { lookUpOrder } from './tools/look-up-order.ts'
 import { refund } from './tools/refund.ts'
 
@@ -21,56 +23,44 @@ export interface SupportOptions {
 }
 type Resolve = NonNullable<ConstructorParameters<typeof Agent>[0]['resolveModel']>
 
-/** One agent for all tenants. The first layer is the outermost. */
+/** Two agents for all tenants, as one group: support answers first, and hands questions about invoices off to billing. */
 export function createSupport({ store, secret, resolveModel }: SupportOptions) {
   const onion = observe.onion()
-  const orders = openOrders(store.keyValue)
-  const plan = (ctx: { principal?: unknown }) => Principal.parse(ctx.principal).plan
-  const agent = new Agent({
+  const [orders, invoices] = [openOrders(store.keyValue), openInvoices(store.keyValue)]
+  const shared = {
     version: '1',
-    name: 'support',
+    sessionGroup: 'support',
     model: 'openai/gpt-5-mini',
     resolveModel,
-    instructions:
-      'You are the support agent of a shop. Look up an order before you talk about it. Answer briefly, in Markdown.',
     principal: Principal,
-    approvals: { secret, canApprove: canApprove },
+    approvals: { secret, canApprove },
     store: store satisfies AgentStore,
     maxSteps: 8,
+  } as const
+  const support = new Agent({
+    ...shared,
+    name: 'support',
+    instructions:
+      'You are the support agent of a shop. Look up an order before you talk about it. Answer briefly, in Markdown. You see no invoices: hand questions about invoices, charges and payments off to billing, without an answer.',
   })
-    .use(onion)
-    .use(guard.pii({ types: ['email', 'card', 'iban'] }))
-    .use(
-      guard.rateLimit({
-        limit: (ctx) => plan(ctx).turnsAMinute,
-        window: 'minute',
-        per: 'tenant',
-        onLimit: (ctx, { retryAfter }) =>
-          ctx.block('You have sent too many messages in the last minute. Wait a moment and try again.', {
-            code: 'guard.rate_limit',
-            retryAfter,
-          }),
-      }),
-    )
-    .use(observe.audit({ sink: store.audit }))
-    .use(tenantPlan())
-    .use(model.retry({ attempts: 3 }))
-    .use(
-      guard.budget({
-        limit: (ctx) => plan(ctx).dailyUsd,
-        per: 'tenant',
-        window: 'day',
-        onLimit: (ctx) =>
-          ctx.block(
-            `${Principal.parse(ctx.principal).tenant} has used up its budget for today. It resets at midnight UTC. Admins can see the usage on the admin page.`,
-            { code: 'guard.budget' },
-          ),
-      }),
-    )
-    .use(observe.usage({ record: true }))
+    .use(sharedLayers(store, onion))
     .use(skills({ dir: new URL('../skills', import.meta.url) }))
     .use(tools.function(lookUpOrder(orders)))
     .use(tools.function(refund(orders)))
+  const billing = new Agent({
+    ...shared,
+    name: 'billing',
+    instructions:
+      'You are the billing specialist of a shop, and continue a conversation of its support agent. Look up an invoice before you talk about it. Answer briefly, in Markdown. Hand questions about orders, deliveries and returns off to support, without an answer.',
+  })
+    .use(sharedLayers(store, onion))
+    .use(tools.function(lookUpInvoice(invoices)))
+    .use(tools.function(creditInvoice(invoices)))
+
+  support
+    .use(handoff({ to: () => [{ agent: billing, description: 'Invoices, charges and payments' }] }))
     .use(planTools())
-  return { agent, onion }
+  billing.use(handoff({ to: () => [{ agent: support, description: 'All other questions' }] })).use(planTools())
+  const agents = [support, billing]
+  return { group: agentGroup(agents), agents, onion }
 }

@@ -1,5 +1,6 @@
 import { durable } from '@allium/durable'
 import { type Server, server } from '@allium/server'
+import { memory } from '@allium/server/memory'
 import { Hono } from 'hono'
 import { csrf } from 'hono/csrf'
 import { secureHeaders } from 'hono/secure-headers'
@@ -10,6 +11,7 @@ import { openBilling } from './billing.ts'
 import type { Models } from './model.ts'
 import { keepOnions } from './onions.ts'
 import { type Pages, pageRoutes } from './pages.ts'
+import { profile } from './profile.ts'
 import { signInRoutes } from './sign-in.ts'
 import type { Store } from './store.ts'
 
@@ -28,9 +30,9 @@ export interface AppOptions {
 
 /** Creates the app: sign-in, pages, the agent's API and the admin API. Pass it to `serve()`. */
 export async function createApp({ store, accounts, models, pages, secret, publicUrl, isDurable }: AppOptions) {
-  const { agent, onion } = createSupport({ store, secret, resolveModel: models.resolve })
-  await agent.init()
-  keepOnions(agent, onion, store.keyValue)
+  const { group, agents, onion } = createSupport({ store, secret, resolveModel: models.resolve })
+  await group.init()
+  for (const agent of agents) keepOnions(agent, onion, store.keyValue)
   const billing = openBilling(store)
 
   const app = new Hono()
@@ -42,18 +44,21 @@ export async function createApp({ store, accounts, models, pages, secret, public
   })
   const hosts = publicUrl && { hosts: [publicUrl.host] }
   const resolvePrincipal = ({ tenant, owner }: { tenant: string; owner: string }) => accounts.find(tenant, owner)
-  const ai: Server = server(agent, {
+  const ai: Server = server(group, {
     principal: principalOf,
     secret,
     resolvePrincipal,
-    ...(isDurable && { durable: durable(agent, { store, resolvePrincipal }) }),
+    ...(isDurable && { durable: durable(group, { store, resolvePrincipal }) }),
     base: '/api',
+    // Lets the page show which agent answers.
+    state: ['tools:handoff'],
+    memory: memory({ blocks: [profile] }),
     uiStream: 7,
     openai: true,
     ...hosts,
   })
   app.all('/api/*', (c) => ai.fetch(c.req.raw))
-  app.route('/admin/api', adminRoutes({ agent: agent.name, store, billing, principalOf }))
+  app.route('/admin/api', adminRoutes({ agent: group.name, store, billing, principalOf }))
   pageRoutes(app, pages)
   app.notFound((c) => c.json({ code: 'route.not_found', message: 'This path does not exist.' }, 404))
 
@@ -63,7 +68,7 @@ export async function createApp({ store, accounts, models, pages, secret, public
     billing,
     async close() {
       await ai.drain()
-      await agent.dispose()
+      await group.dispose()
     },
   }
 }

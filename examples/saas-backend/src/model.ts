@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url'
-import { LLMock } from '@copilotkit/aimock'
+import { readFileSync } from 'node:fs'
+import { type FixtureFileEntry, LLMock } from '@copilotkit/aimock'
 import { createResolver } from 'allium/ai-sdk'
 import type { Env } from './store.ts'
 
@@ -14,10 +14,9 @@ export interface Models {
 export async function openModels(env: Env): Promise<Models> {
   if (env.OPENAI_API_KEY !== undefined)
     return { resolve: createResolver({ env }), name: 'the models of the plans, at OpenAI', close: async () => {} }
-  const story = fileURLToPath(new URL('../data/story.json', import.meta.url))
   const mock = new LLMock({ host: '127.0.0.1', port: 0, chunkSize: 5, latency: 25, logLevel: 'silent' })
   const { url } = await mock
-    .loadFixtureFile(story)
+    .addFixturesFromJSON(readStory())
     .start()
     .then(() => mock)
   return {
@@ -25,4 +24,15 @@ export async function openModels(env: Env): Promise<Models> {
     name: 'a script, because OPENAI_API_KEY is not set',
     close: () => mock.stop(),
   }
+}
+
+/** An agent that a conversation was handed off to begins as with a new question. */
+function readStory(): FixtureFileEntry[] {
+  const { fixtures } = JSON.parse(readFileSync(new URL('../data/story.json', import.meta.url), 'utf8')) as {
+    fixtures: FixtureFileEntry[]
+  }
+  const afterHandoff = fixtures.flatMap(({ match: { hasToolResult, ...match }, response }) =>
+    hasToolResult === false ? [{ match: { ...match, toolResultContains: 'Handed off to' }, response }] : [],
+  )
+  return [...afterHandoff, ...fixtures]
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { KeyValue } from 'allium'
 import { z } from 'zod'
+import { openPaidBack } from './paid-back.ts'
 
 const Order = z.object({
   id: z.string(),
@@ -19,31 +20,21 @@ export interface Orders {
   refund(tenantId: string, orderId: string, amount: number, callId: string): Promise<Order | undefined>
 }
 
-/** Opens the orders of `data/orders.json`. Refunds are in the store, which all processes share. */
+/** Opens the orders of `data/orders.json`. */
 export function openOrders(keyValue: KeyValue, file = new URL('../data/orders.json', import.meta.url)): Orders {
   const tenants = z.record(z.string(), z.array(Order)).parse(JSON.parse(readFileSync(file, 'utf8')))
-  const keyOf = (tenantId: string, orderId: string) => `refunds:${JSON.stringify([tenantId, orderId])}`
-  const paid = async (tenantId: string, orderId: string) =>
-    ((await keyValue.get(keyOf(tenantId, orderId))) ?? {}) as Record<string, number>
+  const refunds = openPaidBack(keyValue, 'refunds')
+  const orderOf = (tenantId: string, orderId: string) => tenants[tenantId]?.find(({ id }) => id === orderId)
 
-  async function find(tenantId: string, orderId: string): Promise<Order | undefined> {
-    const order = tenants[tenantId]?.find(({ id }) => id === orderId)
-    return order && { ...order, refunded: sum(await paid(tenantId, orderId)) }
-  }
   return {
-    find,
+    async find(tenantId, orderId) {
+      const order = orderOf(tenantId, orderId)
+      return order && { ...order, refunded: await refunds.total(tenantId, orderId) }
+    },
     async refund(tenantId, orderId, amount, callId) {
-      const order = await find(tenantId, orderId)
-      if (order === undefined) return undefined
-      const before = await paid(tenantId, orderId)
-      if (callId in before) return order
-      if (order.refunded + amount > order.total) return undefined
-      await keyValue.set(keyOf(tenantId, orderId), { ...before, [callId]: amount })
-      return { ...order, refunded: order.refunded + amount }
+      const order = orderOf(tenantId, orderId)
+      const refunded = order && (await refunds.pay(tenantId, orderId, { amount, most: order.total, callId }))
+      return order && refunded !== undefined ? { ...order, refunded } : undefined
     },
   }
-}
-
-function sum(amounts: Record<string, number>): number {
-  return Object.values(amounts).reduce((all, one) => all + one, 0)
 }

@@ -38,11 +38,13 @@ async function readPages(folder: string): Promise<Pages> {
 }
 
 async function buildPages(): Promise<Pages> {
-  const { build } = await import('vite')
+  const { build, defaultClientConditions } = await import('vite')
   const built = await build({
     root,
     configFile: false,
     logLevel: 'error',
+    // In this workspace, packages need not be built.
+    resolve: { conditions: ['@allium/source', ...defaultClientConditions] },
     build: {
       write: false,
       modulePreload: { polyfill: false },

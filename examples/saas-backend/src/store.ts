@@ -11,7 +11,7 @@ type Sqlite = ReturnType<typeof sqlite>
 /** Everything that outlives a process. */
 export type Store = Pick<
   Sqlite,
-  'sessions' | 'runs' | 'operations' | 'ledger' | 'events' | 'keyValue' | 'vault' | 'audit' | 'usage'
+  'sessions' | 'passages' | 'runs' | 'operations' | 'ledger' | 'events' | 'keyValue' | 'vault' | 'audit' | 'usage'
 > & {
   /** A note about the store, for the terminal. */
   readonly name: string

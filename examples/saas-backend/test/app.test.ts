@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import type { MemoryView } from '@allium/server/memory-client'
 import { scriptedModel } from 'allium/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { openAccounts } from '../src/accounts.ts'
@@ -27,14 +28,17 @@ async function product(...answers: Parameters<typeof scriptedModel>[0]) {
     await store.close()
     rmSync(dir, { recursive: true })
   })
-  const ask = (path: string, { key, cookie, body }: { key?: string; cookie?: string; body?: unknown } = {}) =>
+  const ask = (
+    path: string,
+    { key, cookie, body, method }: { key?: string; cookie?: string; body?: unknown; method?: string } = {},
+  ) =>
     app.server.fetch(
       new Request(`http://localhost${path}`, {
-        method: body === undefined ? 'GET' : 'POST',
+        method: method ?? (body === undefined ? 'GET' : 'POST'),
         headers: {
           ...(key !== undefined && { authorization: `Bearer ${key}` }),
           ...(cookie !== undefined && { cookie }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...((body ?? method) !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
@@ -109,8 +113,8 @@ test('a plan without refunds does not offer the tool to the model, and denies ca
   const { ask, model } = await product({ toolCalls: [call] }, 'No.')
   await ask('/api/sessions/a/runs', { key: hank, body: { input: 'Refund it' } })
   expect(model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
-    ['look_up_order', 'read_skill'],
-    ['look_up_order', 'read_skill'],
+    ['recall', 'update_memory', 'look_up_order', 'read_skill', 'handoff'],
+    ['recall', 'update_memory', 'look_up_order', 'read_skill', 'handoff'],
   ])
   expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('starter plan does not include refund')
 })
@@ -123,6 +127,76 @@ test('the prompt has the skills of the product, and a conversation can read one'
   for (const name of ['damaged-items', 'late-deliveries', 'returns']) expect(first).toContain(`- ${name}: `)
   expect(first).not.toContain('share of the price')
   expect(second).toContain('| scratched or dented, and works | 25 % |')
+})
+
+test('a question about an invoice goes to billing, which answers it and later ones until it hands back', async () => {
+  const hand = (to: string) => ({ toolCalls: [{ name: 'handoff', args: { to } }] })
+  const { ask, model } = await product(hand('billing'), 'It is INV-311.', hand('support'), 'It was delivered.')
+  const say = async (input: string) => {
+    const ran = await ask('/api/sessions/a/runs', { key: dana, body: { input } })
+    const { state } = (await (await ask('/api/sessions/a/state', { key: dana })).json()) as never as {
+      state: { 'tools:handoff': { agent: string } }
+    }
+    return [((await ran.json()) as { text: string }).text, state['tools:handoff'].agent]
+  }
+  expect(await say('Which invoice is it?')).toEqual(['It is INV-311.', 'billing'])
+  expect(await say('Where is A-1042?')).toEqual(['It was delivered.', 'support'])
+  const offered = model.requests.map(({ tools }) => tools.map(({ name }) => name).join())
+  const [support, billing] = [
+    'recall,update_memory,look_up_order,refund,read_skill,handoff',
+    'recall,update_memory,look_up_invoice,credit_invoice,handoff',
+  ]
+  expect(offered).toEqual([support, billing, billing, support])
+})
+
+test('a budget that the first agent has used up stops the second one', async () => {
+  const hand = {
+    toolCalls: [{ name: 'handoff', args: { to: 'billing' } }],
+    usage: { inputTokens: 50_000, outputTokens: 5 },
+  }
+  const { ask, model } = await product(hand, 'It is INV-902.')
+  const ran = await ask('/api/sessions/a/runs', { key: hank, body: { input: 'Which invoice is it?' } })
+  expect(await ran.json()).toMatchObject({ code: 'guard.budget' })
+  expect(model.requests).toHaveLength(1)
+})
+
+test('the turns of both agents are billed to their tenant', async () => {
+  const { ask } = await product({ toolCalls: [{ name: 'handoff', args: { to: 'billing' } }] }, 'It is INV-311.')
+  await ask('/api/sessions/a/runs', { key: dana, body: { input: 'Which invoice is it?' } })
+  const { days } = (await (await ask('/admin/api/acme/usage', { key: alex })).json()) as { days: DayOfUsage[] }
+  const { turns } = (await (await ask('/admin/api/acme/sessions/dana/a/turns', { key: alex })).json()) as {
+    turns: { agent: string; status: string }[]
+  }
+  expect(turns.map(({ agent, status }) => [agent, status])).toEqual([
+    ['billing', 'completed'],
+    ['support', 'stopped'],
+  ])
+  expect(days.at(-1)).toMatchObject({ runs: 2, usage: { inputTokens: 20 } })
+})
+
+test('all agents know the notes of a person, who sees them, switches them off and deletes them', async () => {
+  const note = { toolCalls: [{ name: 'update_memory', args: { set: { delivery: 'Before noon' } } }] }
+  const hand = { toolCalls: [{ name: 'handoff', args: { to: 'billing' } }] }
+  const { ask, model } = await product(note, 'Noted.', hand, 'Hello.', 'Hello again.')
+  const say = (id: string) => ask(`/api/sessions/${id}/runs`, { key: dana, body: { input: 'Hi' } })
+  const view = async (key: string) => {
+    const { on, passages, blocks } = (await (await ask('/api/memory', { key })).json()) as MemoryView
+    return [on, passages, blocks.map(({ block }) => block)]
+  }
+  await say('a')
+  expect(await view(dana)).toEqual([true, 2, [{ delivery: 'Before noon' }]])
+  expect(await view(alex)).toEqual([true, 0, [{}]])
+  const listed = (await (await ask('/admin/api/acme/sessions', { key: alex })).json()) as { items: object[] }
+  expect(listed.items).toMatchObject([{ key: { owner: 'dana', sessionId: 'a' } }])
+  await say('b')
+  expect(JSON.stringify(model.requests[3]?.messages)).toContain('Before noon')
+  await ask('/api/memory/switch', { key: dana, method: 'PUT', body: { on: false } })
+  await say('c')
+  const { messages, tools } = model.requests[4] as (typeof model.requests)[number]
+  expect(JSON.stringify(messages)).not.toContain('Before noon')
+  expect(tools.map(({ name }) => name)).not.toContain('update_memory')
+  await ask('/api/memory', { key: dana, method: 'DELETE' })
+  expect(await view(dana)).toEqual([false, 0, [{}]])
 })
 
 test('a page may load only its own files, and cannot be framed', async () => {

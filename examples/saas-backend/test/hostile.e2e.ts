@@ -108,6 +108,7 @@ const messages = [
       { ...call, type: `tool-${hostile}`, state: 'output-available', output: hostile },
       { ...call, type: 'tool-constructor', state: 'output-available', output: `{${hostile}` },
       { ...call, type: 'tool-__proto__', state: 'output-available', output: { [hostile]: hostile } },
+      { ...call, type: 'tool-handoff', state: 'output-available', input: { to: hostile }, output: hostile },
       { ...call, type: 'tool-refund', state: 'approval-requested', approval: { id: 'token' } },
       { ...call, type: 'tool-refund', state: 'input-available', input: hostile },
       { ...call, type: 'tool-refund', state: 'output-error', errorText: `${hostile} a failed call` },
@@ -160,7 +161,14 @@ const adminAnswers: Record<string, unknown> = {
   },
   '**/turns': {
     turns: [
-      { turnId: 't', status: 'blocked', reason: hostile, startedAt: 1, usage: { inputTokens: 1, outputTokens: 1 } },
+      {
+        turnId: 't',
+        agent: hostile,
+        status: 'blocked',
+        reason: hostile,
+        startedAt: 1,
+        usage: { inputTokens: 1, outputTokens: 1 },
+      },
     ],
   },
   '**/onion': {

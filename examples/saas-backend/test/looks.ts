@@ -26,7 +26,9 @@ interface Axe {
 export async function unreachable(page: Page): Promise<string[]> {
   const count = await page.evaluate((controls) => {
     const doc = (globalThis as unknown as { document: Doc }).document
-    const all = [...doc.querySelectorAll(controls)].filter((one) => one.checkVisibility() && one.tabIndex >= 0)
+    // Of a dialog that is open, because the rest of the page is inert then.
+    const root = doc.querySelector('dialog[open]') ?? doc
+    const all = [...root.querySelectorAll(controls)].filter((one) => one.checkVisibility() && one.tabIndex >= 0)
     for (const [at, one] of all.entries()) one.setAttribute('data-control', String(at))
     doc.activeElement?.blur()
     return all.length
@@ -57,8 +59,11 @@ function focusedControl(page: Page): Promise<string | undefined> {
 }
 
 const controls = 'a[href], button:not(:disabled), input, textarea, select, summary, [tabindex="0"]'
-interface Doc {
+interface Root {
   querySelectorAll(of: string): Iterable<Control>
+}
+interface Doc extends Root {
+  querySelector(of: string): Root | null
   activeElement: { blur(): void } | null
 }
 interface Control {
@@ -71,7 +76,9 @@ interface Control {
 export function overflow(page: Page): Promise<number> {
   return page.evaluate(() => {
     const { document } = globalThis as unknown as { document: { querySelectorAll(of: string): Iterable<Box> } }
-    const parts = [...document.querySelectorAll('html, .messages, .chats, .composer, .panel, .scrolls, .fields')]
+    const parts = [
+      ...document.querySelectorAll('html, .messages, .memory, .chats, .composer, .panel, .scrolls, .fields'),
+    ]
     return Math.max(...parts.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))
   })
 }

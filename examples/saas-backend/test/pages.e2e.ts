@@ -1,9 +1,10 @@
+import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import story from '../data/story.json' with { type: 'json' }
 import { demoKeys } from '../src/demo-keys.ts'
 import { picture, say, sessionRows, startPages } from './browser.ts'
 
-const [dana, alex, hank] = demoKeys.map(({ key }) => key) as [string, string, string]
+const [dana, alex, hank, gina] = demoKeys.map(({ key }) => key) as [string, string, string, string]
 const policyEnd = 'Would you like to return an order?'
 const pages = startPages()
 const { open } = pages
@@ -90,6 +91,56 @@ describe('the chat page', () => {
     await page.getByRole('button', { name: 'Deny' }).click()
     await page.getByText('nothing was refunded').waitFor()
     expect([await page.locator('.card .badge').textContent(), faults]).toEqual(['denied', []])
+  })
+
+  test('shows which agent answers, and where it was handed off, after a reload and in another tab, too', async () => {
+    const { page, faults } = await open(dana)
+    await page.getByRole('button', { name: /Another agent takes over/ }).click()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('It takes two to five days.').waitFor()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    await say(page, 'Where is order A-1042?')
+    await page.getByText('Let me know if something').waitFor()
+    const other = await open(dana)
+    await other.page.goto(page.url())
+    await other.page.getByText('Let me know if something').waitFor()
+    const shown = async (of: Page) => [
+      await of.locator('.author, .handoff').allTextContents(),
+      await of.locator('.answering').textContent(),
+    ]
+    const all = ['Handed off to Billing', 'Billing', 'Handed off to Support', 'Support']
+    expect(await shown(page)).toEqual([all, 'You are talking to Support'])
+    expect(await shown(other.page)).toEqual([all, 'You are talking to Support'])
+    await page.reload()
+    await page.getByText('Let me know if something').waitFor()
+    expect([await shown(page), faults]).toEqual([[all, 'You are talking to Support'], []])
+    await picture(page, 'handoff')
+  })
+
+  test('shows users what is remembered of them, and lets them correct it, switch it off and delete it', async () => {
+    const { page, faults } = await open(gina)
+    await say(page, 'Please remember that I take deliveries only before noon.')
+    await page.getByText('I will remember').waitFor()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    await page.getByRole('button', { name: 'What we remember of you' }).click()
+    const [dialog, wish] = [page.getByRole('dialog'), page.getByLabel('Wishes for deliveries')]
+    await expect.poll(() => wish.inputValue()).toBe('Before noon only')
+    await dialog.getByText('(2)', { exact: true }).waitFor()
+    await wish.fill('After noon')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('Saved.').waitFor()
+    await page.getByLabel('Remember me').click()
+    await dialog.getByText('Memory is off.').waitFor()
+    expect([await wish.inputValue(), await wish.isDisabled()]).toEqual(['After noon', true])
+    await dialog.getByRole('button', { name: 'Delete everything' }).click()
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
+    await dialog.getByText('Everything was deleted.').waitFor()
+    expect(await wish.inputValue()).toBe('')
+    await page.keyboard.press('Escape')
+    await page.getByText('Hello Gina').waitFor()
+    await say(page, 'Please remember that I take deliveries only before noon.')
+    await page.getByText('Your memory is off').waitFor()
+    expect(faults).toEqual([])
   })
 
   test('stops an answer, and keeps the text so far', async () => {

@@ -97,3 +97,20 @@ test('an admin stops a run of their company', async () => {
     reason: expect.stringContaining('only failed runs'),
   })
 })
+
+test('a call of billing waits for its approval in a durable run, and billing continues after it', async () => {
+  const hand = { toolCalls: [{ name: 'handoff', args: { to: 'billing' } }] }
+  const credit = { toolCalls: [{ name: 'credit_invoice', args: { invoiceId: 'INV-311', amount: 95 } }] }
+  const ask = await product(hand, credit, 'I credited it.')
+  const { json } = await ask(dana, '/api/sessions/a/runs', { input: 'I was charged twice.' })
+  expect(json).toMatchObject({ status: 'suspended', pending: [{ name: 'credit_invoice', args: { amount: 95 } }] })
+  const { json: waiting } = await ask(alex, '/api/approvals')
+  const [{ token }] = waiting.approvals as unknown as [{ token: string }]
+  expect((await ask(alex, '/api/approvals', { token, approve: true })).status).toBe(202)
+  const turns = async () => (await ask(alex, '/admin/api/acme/sessions/dana/a/turns')).json.turns as unknown
+  await expect.poll(turns, { timeout: 15_000 }).toMatchObject([
+    { agent: 'billing', status: 'completed' },
+    { agent: 'billing', status: 'suspended' },
+    { agent: 'support', status: 'stopped' },
+  ])
+})

@@ -3,6 +3,7 @@ import { persist } from '@allium/memory'
 import { audit, verify } from '@allium/observe'
 import { sqlite } from '@allium/store-sqlite'
 import { manualClock, scriptedModel } from '@allium/testing'
+import { agentGroup, handoff } from '@allium/tools/group'
 import { expect, it, onTestFinished } from 'vitest'
 import { FailingSeals } from '../../testing/src/conformance/sealed/failing-seals.ts'
 import { durable } from '../src/index.ts'
@@ -120,4 +121,21 @@ it('a run that is given up ends although its audit cannot store a record', async
   await expect.poll(statusOf, eventually).toBe('failed')
   await runs.drain()
   expect(logged.join()).toContain('The disk is full.')
+})
+
+it('the end of a run of a group is in the audit chain once, although each agent has an audit layer', async () => {
+  const { clock, store, seals, add, statusOf, ends } = world()
+  await add()
+  Object.assign(seals, { failure: 'gone', rows: (row: string) => row.includes('"task"') })
+  const logger = { warn() {}, error() {} }
+  const agentOf = (name: string) =>
+    new Agent({ name, sessionGroup: 'agent', version: '1', model: scriptedModel([]), clock, logger })
+      .use(persist({ store: store.sessions }))
+      .use(audit({ sink: store.audit }))
+      .use(handoff({ to: [] }))
+  const runs = durable(agentGroup([agentOf('triage'), agentOf('refunds')]), { store, lease, clock, logger })
+  await runs.recover()
+  await expect.poll(statusOf, eventually).toBe('failed')
+  await runs.drain()
+  expect(await ends()).toMatchObject([{ ...givenUp, error: 'store.sealed', givenUp: true }])
 })

@@ -1,8 +1,9 @@
 import { Agent, type Model } from '@allium/core'
 import { persist } from '@allium/memory'
+import { audit } from '@allium/observe'
 import { sqlite } from '@allium/store-sqlite'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
-import { agentGroup, handoff } from '@allium/tools/group'
+import { type AgentGroup, agentGroup, handoff } from '@allium/tools/group'
 import { afterEach, expect, it } from 'vitest'
 import { type Durable, durable } from '../src/index.ts'
 
@@ -85,4 +86,16 @@ it('hands off once, where the process is lost before the turn that hands off has
   const next = (await runs.following(run, { principal })) as string
   expect(await ended(runs, next)).toMatchObject({ text: 'Refunded.' })
   expect(refunds.requests).toHaveLength(1)
+})
+
+it('tells readers the end of a run at once, although a layer records a step after the turn was stored', async () => {
+  const { process } = world()
+  const runs = process(scriptedModel(['Hello.']), scriptedModel([]))
+  ;(runs.agent as unknown as AgentGroup).use(audit({ sink: () => {} }))
+  const { run } = await runs.start({ principal, sessionId: 'a', input: 'Hi' })
+  const types: string[] = []
+  // The clock stands still, so the end is not one that a later poll has found missing.
+  for await (const { event } of runs.attach(run, { principal }))
+    types.push((event as { event: { type: string } }).event.type)
+  expect(types.at(-1)).toBe('turn:end')
 })

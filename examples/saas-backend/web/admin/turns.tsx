@@ -7,6 +7,8 @@ import type { SessionKey } from './sessions.tsx'
 
 interface Turn {
   turnId: string
+  /** The agent that answered. */
+  agent: string
   status: string
   reason?: string
   code?: string
@@ -39,10 +41,16 @@ export function Turns({ tenant, of }: { tenant: string; of: SessionKey }) {
                 >
                   <strong>{timeOf(turn.startedAt)}</strong>
                   <span className="quiet">
-                    {turn.usage.inputTokens} tokens in, {turn.usage.outputTokens} out
+                    <Name of={turn.agent} />, {turn.usage.inputTokens} tokens in, {turn.usage.outputTokens} out
                   </span>
-                  <span className={`badge ${turn.status}`}>{turn.status}</span>
-                  <Why turn={turn} />
+                  {isHandedOff(turn) ? (
+                    <span className="badge">handed off</span>
+                  ) : (
+                    <>
+                      <span className={`badge ${turn.status}`}>{turn.status}</span>
+                      <Why turn={turn} />
+                    </>
+                  )}
                 </button>
               </li>
             ))}
@@ -52,6 +60,11 @@ export function Turns({ tenant, of }: { tenant: string; of: SessionKey }) {
       )}
     </Panel>
   )
+}
+
+/** Another agent continued with a turn of its own. */
+function isHandedOff({ status, reason }: Turn): boolean {
+  return status === 'stopped' && reason === 'handoff'
 }
 
 /** Explains why a turn did not complete, and how an admin can help. */

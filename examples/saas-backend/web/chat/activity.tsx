@@ -1,4 +1,5 @@
 import type { ChatStatus, UIMessage } from 'ai'
+import { agentLabel } from './agents.ts'
 
 /** Shows either a caret after the streaming text, or a line about the current activity. */
 type Now = 'idle' | 'thinking' | 'working' | 'writing'
@@ -15,7 +16,7 @@ export function activityOf(messages: readonly UIMessage[], status: ChatStatus): 
 const words = { thinking: 'Thinking…', working: 'Working…' }
 
 /** The line is hidden from screen readers, which get a calm status instead of every piece of a text. */
-export function Activity({ now }: { now: Now }) {
+export function Activity({ now, agent }: { now: Now; agent: string | undefined }) {
   const line = now === 'thinking' || now === 'working' ? words[now] : undefined
   return (
     <>
@@ -25,7 +26,7 @@ export function Activity({ now }: { now: Now }) {
         </p>
       )}
       <p className="hidden" role="status">
-        {now === 'idle' ? '' : 'Support is answering.'}
+        {now === 'idle' ? '' : `${agentLabel(agent)} is answering.`}
       </p>
     </>
   )

@@ -1,5 +1,6 @@
 import type { Me } from '../shared/api.ts'
 import { Activity, activityOf } from './activity.tsx'
+import { agentLabel, lastAgent, startOf } from './agents.ts'
 import { Composer, focusComposer } from './composer.tsx'
 import type { History } from './history.ts'
 import { Messages } from './messages.tsx'
@@ -22,6 +23,7 @@ export function Chat({ me, isStopped, ...of }: ChatProps) {
   const conversation = useConversation(of)
   const { messages, status, busy, unsent, say, write } = conversation
   const activity = activityOf(messages, status)
+  const agent = lastAgent(messages) ?? startOf(of.stored)
   const { follow, jump } = useFollow([messages, unsent.steers, conversation.problem])
   const send = (text: string) => {
     jump()
@@ -44,11 +46,28 @@ export function Chat({ me, isStopped, ...of }: ChatProps) {
         ) : (
           <h1 className="hidden">Conversation</h1>
         )}
-        <Messages messages={messages} steers={unsent.steers} isWriting={activity === 'writing'} decide={decide} />
-        <Activity now={activity} />
+        <Messages
+          messages={messages}
+          start={startOf(of.stored)}
+          agent={agent}
+          steers={unsent.steers}
+          isWriting={activity === 'writing'}
+          decide={decide}
+        />
+        <Activity now={activity} agent={agent} />
         <Notices of={conversation} isStopped={isStopped} />
       </div>
+      {messages.length > 0 && <Answering agent={agent} />}
       <Composer text={unsent.draft} write={write} busy={busy} send={send} stop={stop} />
     </>
+  )
+}
+
+/** Names the agent that reads the next message. */
+function Answering({ agent }: { agent: string | undefined }) {
+  return (
+    <p className="answering quiet">
+      You are talking to <strong>{agentLabel(agent)}</strong>
+    </p>
   )
 }

@@ -5,6 +5,7 @@ import { useLive } from '../shared/use-asked.ts'
 import { focusComposer } from './composer.tsx'
 import { Conversations, conversationsId, type Listing } from './conversations.tsx'
 import { Loaded } from './loaded.tsx'
+import { Memory } from './memory/memory.tsx'
 import { useOpenChat } from './use-open-chat.ts'
 
 const [page, most] = [30, 100]
@@ -13,11 +14,16 @@ const [page, most] = [30, 100]
 export function Chats({ me }: { me: Me }) {
   const { id, isNew, begin } = useOpenChat()
   const [limit, setLimit] = useState(page)
+  const [showsMemory, setShowsMemory] = useState(false)
   const listing = useLive<Listing>(`/api/sessions?limit=${limit}`)
   const { sessions, cursor } =
     listing.asked.state === 'ready' ? listing.asked.value : { sessions: [], cursor: undefined }
   const open = sessions.find((session) => session.id === id)
   const hasMore = cursor !== undefined && limit < most
+  const deleted = (sessionId = id) => {
+    if (sessionId === id) begin()
+    listing.refresh()
+  }
   return (
     <div className="frame">
       <header className="top">
@@ -38,7 +44,9 @@ export function Chats({ me }: { me: Me }) {
         open={id}
         begin={begin}
         more={hasMore ? () => setLimit(Math.min(limit + page, most)) : undefined}
+        showMemory={() => setShowsMemory(true)}
       />
+      {showsMemory && <Memory close={() => setShowsMemory(false)} deleted={deleted} />}
       <main className="open-chat">
         <Loaded
           key={id}

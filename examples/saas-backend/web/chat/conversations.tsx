@@ -20,10 +20,12 @@ export interface ConversationsProps {
   begin(): void
   /** Shows earlier conversations too; undefined after the first one. */
   more?: (() => void) | undefined
+  /** Shows what is remembered of the user. */
+  showMemory(): void
 }
 
 /** The user's conversations. On a phone it opens over the page, as a popover. */
-export function Conversations({ listing: { asked, refresh }, open, begin, more }: ConversationsProps) {
+export function Conversations({ listing: { asked, refresh }, open, begin, more, showMemory }: ConversationsProps) {
   const sessions = asked.state === 'ready' ? asked.value.sessions : []
   const titles = useTitles(sessions.map(({ id }) => id))
   const hide = () => document.getElementById(conversationsId)?.matches(':popover-open') && hidePopover()
@@ -71,6 +73,9 @@ export function Conversations({ listing: { asked, refresh }, open, begin, more }
           Show earlier ones
         </button>
       )}
+      <button type="button" className="plain remembered" onClick={choose(showMemory)}>
+        What we remember of you
+      </button>
     </nav>
   )
 }

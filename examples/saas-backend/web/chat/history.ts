@@ -6,17 +6,26 @@ export interface History {
   messages: UIMessage[]
   /** Whether an answer is streaming. The rest of it is in the stream. */
   running: boolean
+  /** Set if there are earlier messages. */
+  before?: number
+  /** The agent that answers now, if there are earlier messages. */
+  agent?: string | undefined
 }
 
 export const emptyHistory: History = { messages: [], running: false }
 
 /** @throws Refused */
 export async function loadHistory(id: string): Promise<History> {
-  return ask<History>(`/api/sessions/${encodeURIComponent(id)}/messages`).catch((error: Refused) => {
+  const path = `/api/sessions/${encodeURIComponent(id)}`
+  const history = await ask<History>(`${path}/messages`).catch((error: Refused) => {
     // A new conversation has no messages.
     if (error.status === 404) return emptyHistory
     throw error
   })
+  if (history.before === undefined) return history
+  // A handoff may be among the messages that are not loaded.
+  const { state } = await ask<{ state: { 'tools:handoff'?: { agent: string } | null } }>(`${path}/state`)
+  return { ...history, agent: state['tools:handoff']?.agent }
 }
 
 /** The text that the user wrote in a message. */

@@ -1,6 +1,7 @@
-import { isToolUIPart, type UIMessage } from 'ai'
+import { getToolName, isToolUIPart, type UIMessage } from 'ai'
 import { Fragment, memo } from 'react'
 import { Name } from '../shared/name.tsx'
+import { agentLabel, handedOffTo } from './agents.ts'
 import { type Steered, steerIn } from './history.ts'
 import { Markdown } from './markdown.tsx'
 import type { Outgoing } from './outbox.ts'
@@ -10,6 +11,8 @@ type Part = UIMessage['parts'][number]
 
 export interface MessageProps {
   message: UIMessage
+  /** The agent that the answer begins with; undefined if it is not known. */
+  agent: string | undefined
   steers: readonly Outgoing[]
   /** Whether to show a caret at the end of its text. */
   isWriting: boolean
@@ -17,10 +20,10 @@ export interface MessageProps {
 }
 
 /** A message with its parts. Text of the user is shown as is; text of the model is Markdown. */
-export const MessageView = memo(function MessageView({ message, steers, isWriting, decide }: MessageProps) {
+export const MessageView = memo(function MessageView({ message, agent, steers, isWriting, decide }: MessageProps) {
   if (message.role === 'user') return <UserMessage text={textIn(message.parts)} files={message.parts} />
-  const pieces = splitBySteers(message.parts)
-  return pieces.map(({ steer, parts }, at) => (
+  const pieces = piecesOf(message.parts, agent)
+  return pieces.map(({ steer, handedTo, agent, parts }, at) => (
     <Fragment key={`${at}`}>
       {steer !== undefined && (
         <UserMessage
@@ -29,8 +32,14 @@ export const MessageView = memo(function MessageView({ message, steers, isWritin
           }
         />
       )}
+      {handedTo !== undefined && <Handoff to={handedTo} />}
       {parts.some(isShown) && (
-        <article className="message assistant" aria-label="Support">
+        <article className="message assistant" aria-label={agentLabel(agent)}>
+          {agent !== undefined && (
+            <p className="author" aria-hidden="true">
+              {agentLabel(agent)}
+            </p>
+          )}
           {parts.map((part, index) => (
             <PartView key={isToolUIPart(part) ? part.toolCallId : `${index}`} part={part} decide={decide} />
           ))}
@@ -40,6 +49,15 @@ export const MessageView = memo(function MessageView({ message, steers, isWritin
     </Fragment>
   ))
 })
+
+/** The place where another agent continues. */
+function Handoff({ to }: { to: string }) {
+  return (
+    <p className="handoff">
+      <span>Handed off to {agentLabel(to)}</span>
+    </p>
+  )
+}
 
 interface UserMessageProps {
   text: string
@@ -58,6 +76,7 @@ export function UserMessage({ text, files = [], note }: UserMessageProps) {
 }
 
 function PartView({ part, decide }: { part: Part; decide: Decide }) {
+  if (isHandoff(part)) return null
   if (isToolUIPart(part)) return <ToolCard part={part} decide={decide} />
   if (part.type === 'text') return <Markdown text={part.text} />
   return part.type === 'file' ? <FileView {...part} /> : null
@@ -78,21 +97,33 @@ function FileView({ filename, mediaType }: { filename?: string | undefined; medi
 interface Piece {
   /** The message of the user that the answer read before these parts. */
   steer?: Steered
+  /** The agent that the conversation was handed off to before these parts. */
+  handedTo?: string
+  agent: string | undefined
   parts: Part[]
 }
 
-/** An answer, split where it read messages of the user. */
-function splitBySteers(parts: readonly Part[]): Piece[] {
-  const pieces: Piece[] = [{ parts: [] }]
+/** An answer, split where it read messages of the user, and where another agent continued it. */
+function piecesOf(parts: readonly Part[], agent: string | undefined): Piece[] {
+  let last: Piece = { agent, parts: [] }
+  const pieces = [last]
+  const begin = (piece: Piece) => pieces.push((last = piece))
   for (const part of parts) {
-    const steer = steerIn(part)
-    if (steer === undefined) pieces.at(-1)?.parts.push(part)
-    else if (steer.delivered) pieces.push({ steer, parts: [] })
+    const [steer, handedTo] = [steerIn(part), handedOffTo(part)]
+    if (handedTo !== undefined) begin({ handedTo, agent: handedTo, parts: [] })
+    else if (steer === undefined) last.parts.push(part)
+    else if (steer.delivered) begin({ steer, agent: last.agent, parts: [] })
   }
   return pieces
 }
 
+/** A handoff is shown once it is done. */
+function isHandoff(part: Part): boolean {
+  return isToolUIPart(part) && getToolName(part) === 'handoff' && part.state !== 'output-error'
+}
+
 function isShown(part: Part): boolean {
+  if (isHandoff(part)) return false
   return isToolUIPart(part) || part.type === 'file' || (part.type === 'text' && part.text !== '')
 }
 

@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai'
 import { Boundary } from '../shared/boundary.tsx'
 import { Broken } from '../shared/states.tsx'
+import { agentLabel, firstAgents } from './agents.ts'
 import { steerIn } from './history.ts'
 import { MessageView, UserMessage } from './message.tsx'
 import type { Outgoing } from './outbox.ts'
@@ -8,6 +9,10 @@ import type { Decide } from './tool-card.tsx'
 
 export interface MessagesProps {
   messages: readonly UIMessage[]
+  /** The agent that the first of them begins with; undefined if it is not known. */
+  start: string | undefined
+  /** The agent that answers now. */
+  agent: string | undefined
   /** The messages that the user sent during the answer. */
   steers: readonly Outgoing[]
   /** Whether the last message is streaming. */
@@ -16,8 +21,9 @@ export interface MessagesProps {
 }
 
 /** All messages, followed by those that the running turn has not read yet. */
-export function Messages({ messages, steers, isWriting, decide }: MessagesProps) {
+export function Messages({ messages, start, agent, steers, isWriting, decide }: MessagesProps) {
   const read = new Set(messages.flatMap(({ parts }) => parts.flatMap((part) => steerIn(part)?.id ?? [])))
+  const agents = firstAgents(messages, start)
   return (
     <>
       {messages.map((message, at) => (
@@ -25,6 +31,7 @@ export function Messages({ messages, steers, isWriting, decide }: MessagesProps)
         <Boundary key={`${at}`} fallback={<Broken>This message could not be shown.</Broken>}>
           <MessageView
             message={message}
+            agent={agents[at]}
             steers={steers}
             isWriting={isWriting && at === messages.length - 1}
             decide={decide}
@@ -34,7 +41,7 @@ export function Messages({ messages, steers, isWriting, decide }: MessagesProps)
       {steers
         .filter(({ id }) => !read.has(id))
         .map(({ id, text }) => (
-          <UserMessage key={id} text={text} note="Support reads this before its next step." />
+          <UserMessage key={id} text={text} note={`${agentLabel(agent)} reads this before its next step.`} />
         ))}
     </>
   )

@@ -13,3 +13,8 @@ export function Kept({ text, originals }: { text: string; originals?: Originals 
     ),
   )
 }
+
+/** Returns a text without placeholders, for Markdown. */
+export function withoutPlaceholders(text: string): string {
+  return text.replace(/\[([A-Z]+)_\d+\]/g, (_, kind: string) => `(hidden ${kind.toLowerCase()})`)
+}

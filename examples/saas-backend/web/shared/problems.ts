@@ -22,7 +22,7 @@ export function codeOf(error: Error): string | undefined {
 
 /** `useChat` puts the body of an error response into the message. An error inside a stream is a sentence without a code. */
 function problemOf(error: Error): { code?: string | undefined; message: string } {
-  if (error instanceof Refused) return error
+  if (error instanceof Refused || isOfClient(error)) return error
   if (isConnectionLost(error)) return { code: 'network', message: '' }
   try {
     const { code, message } = JSON.parse(error.message) as { code?: unknown; message?: unknown }
@@ -32,16 +32,23 @@ function problemOf(error: Error): { code?: string | undefined; message: string }
   }
 }
 
+/** Errors of the typed client have a code. */
+function isOfClient(error: Error): error is Error & { code: string } {
+  return error.name === 'ClientError'
+}
+
 function isSentence(text: string): boolean {
   return text.length <= 300 && /^[A-Z][^<>]* [^<>]*[.!?]$/.test(text)
 }
 
 const model = 'The model could not answer. Try again.'
 const slow = 'The answer took too long. Try again, or ask something shorter.'
+const unreachable = 'The server cannot be reached. Check your connection.'
 const away = 'The service is not available right now. Try again in a moment.'
 
 const sentences: ReadonlyMap<string, string> = new Map([
-  ['network', 'The server cannot be reached. Check your connection.'],
+  ['network', unreachable],
+  ['connection.lost', unreachable],
   ['model.failed', model],
   ['model.invalid', model],
   ['model.protocol', model],
@@ -52,7 +59,9 @@ const sentences: ReadonlyMap<string, string> = new Map([
   ['layer.timeout', slow],
   ['server.draining', 'The service is restarting. Try again in a moment.'],
   ['store.unavailable', away],
+  ['store.conflict', 'This has changed in the meantime. Check it, then try again.'],
   ['store.full', away],
+  ['server.limit', 'You have changed this often in the last minute. Wait a moment and try again.'],
   ['store.readonly', away],
   ['session.busy', 'The previous answer is not finished. Wait for it, or stop it first.'],
   ['session.not_found', 'This conversation does not exist, or it belongs to another user.'],

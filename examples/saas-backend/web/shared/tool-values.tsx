@@ -7,9 +7,14 @@ export function toolLabel(name: string): string {
 }
 
 const labels: ReadonlyMap<string, string> = new Map([
+  ['credit_invoice', 'Credit an invoice'],
+  ['handoff', 'Hand off'],
+  ['look_up_invoice', 'Look up an invoice'],
   ['look_up_order', 'Look up an order'],
   ['read_skill', 'Read instructions'],
+  ['recall', 'Look in earlier conversations'],
   ['refund', 'Refund'],
+  ['update_memory', 'Remember'],
 ])
 
 /** The arguments of a call, by name. A model may send anything. */
@@ -17,7 +22,7 @@ export function Fields({ of, originals }: { of: unknown; originals?: Originals |
   if (typeof of !== 'object' || of === null) return null
   return (
     <dl className="fields">
-      {Object.entries(of).map(([name, value]) => {
+      {entriesOf(of).map(([name, value]) => {
         const text = name === 'amount' && typeof value === 'number' ? `$${value}` : textOf(value)
         return (
           <div key={name}>
@@ -34,11 +39,25 @@ export function Fields({ of, originals }: { of: unknown; originals?: Originals |
   )
 }
 
+/** With the fields of an object in place of the object, such as the notes that are stored. */
+function entriesOf(of: object): [name: string, value: unknown][] {
+  return Object.entries(of).flatMap(([name, value]): [string, unknown][] =>
+    name === 'set' && typeof value === 'object' && value !== null ? Object.entries(value) : [[name, value]],
+  )
+}
+
 const fieldNames: ReadonlyMap<string, string> = new Map([
   ['orderId', 'Order'],
+  ['invoiceId', 'Invoice'],
+  ['number', 'Number'],
   ['amount', 'Amount'],
   ['notify', 'Notify'],
   ['skill', 'Skill'],
+  ['question', 'Question'],
+  ['delivery', 'Deliveries'],
+  ['contact', 'Contact'],
+  ['name', 'Name'],
+  ['remove', 'Forget'],
   ['file', 'File'],
 ])
 

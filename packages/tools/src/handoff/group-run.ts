@@ -13,6 +13,8 @@ export interface StartedTurn {
 
 /** The turns of a run. */
 interface Turns {
+  /** Whether the caller starts the turn after a handoff, by a run of its own. */
+  readonly isSingle: boolean
   /** Starts the first turn. */
   begin(signal: AbortSignal): Promise<StartedTurn>
   /** Starts the turn after a handoff. Returns undefined if the turn before did not hand off. */
@@ -100,7 +102,8 @@ export class GroupRun implements PromiseLike<Result>, AsyncIterable<Event> {
       const isOwn = !('path' in event)
       if (isOwn && event.type === 'turn:start' && leg.earlier.length > 0) continue
       if (!isOwn || event.type !== 'turn:end') yield event
-      else if (!(await goesOn(leg))) yield { ...event, usage: usageOf([...leg.earlier, event]) }
+      // Durable runs record no step after this event, so it must come while the layers still unwind.
+      else if (this.#turns.isSingle || !(await goesOn(leg))) yield { ...event, usage: usageOf([...leg.earlier, event]) }
     }
   }
 

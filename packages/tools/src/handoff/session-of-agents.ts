@@ -116,6 +116,8 @@ export class SessionOfAgents {
       let count = 0
       const untried = new Set(this.#agents.values())
       return new GroupRun(options.signal, {
+        // With an id, the caller starts each turn itself, as durable runs do.
+        isSingle: turnId !== undefined,
         begin: async (signal) => {
           await this.open()
           untried.delete(this.#agent)
@@ -129,7 +131,6 @@ export class SessionOfAgents {
           await this.#switch(other)
           return { turn: begin(this.#current, signal) as StartedTurn['turn'] }
         },
-        // With an id, the caller starts each turn itself, as durable runs do.
         next: async (ended, signal) =>
           turnId === undefined ? this.#next(ended, { ...options, signal }, ++count) : this.#leave(),
         isRead: (turn) => this.#runs.isRead(turn),
