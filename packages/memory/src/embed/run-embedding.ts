@@ -15,7 +15,7 @@ import type { EmbeddingCall } from './embedding-call.ts'
 export type Through = ToolExecution | NextFor<ModelResponse>
 
 /** The longest time that a question waits for embeddings, in milliseconds. */
-export const timeout = 10_000
+const timeout = 10_000
 
 const current = new WeakMap<object, EmbeddingCall>()
 
