@@ -43,7 +43,7 @@ it('seals vectors, and takes one that was changed or moved for a missing one', a
   expect(Buffer.from((await vectors())[0]?.vector ?? []).toString()).toBe('vector of marmalade')
   raw(path, (db) => db.pragma('wal_checkpoint(TRUNCATE)'))
   expect(readFileSync(path, 'latin1')).not.toContain('vector of')
-  raw(path, (db) => db.prepare("update passage_vectors set vector = zeroblob(40)").run([]))
+  raw(path, (db) => db.prepare('update passage_vectors set vector = zeroblob(40)').run([]))
   expect(await vectors()).toEqual([])
   await putVector(store, 'again')
   expect(Buffer.from((await vectors())[0]?.vector ?? []).toString()).toBe('again')
