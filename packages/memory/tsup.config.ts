@@ -7,6 +7,7 @@ export default defineConfig({
   entry: [
     'src/index.ts',
     'src/documents/index.ts',
+    'src/late.ts',
     'src/recall/index.ts',
     'src/reindex/index.ts',
     'src/session-storage.ts',
@@ -14,6 +15,6 @@ export default defineConfig({
     'src/working/index.ts',
   ],
   splitting: false,
-  // Not a copy: it loads later.
-  external: ['@allium/memory/stored-conversation'],
+  // Not copies: they load later.
+  external: ['@allium/memory/late', '@allium/memory/stored-conversation'],
 })

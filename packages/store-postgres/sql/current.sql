@@ -173,6 +173,14 @@ create table outbox_deliveries (
   constraint outbox_deliveries_seq_fkey FOREIGN KEY (seq) REFERENCES outbox(seq) ON DELETE CASCADE
 );
 
+create table passage_vectors (
+  n bigint not null,
+  model text not null,
+  vector bytea not null,
+  constraint passage_vectors_n_fkey FOREIGN KEY (n) REFERENCES passages(n) ON DELETE CASCADE,
+  constraint passage_vectors_pkey PRIMARY KEY (n)
+);
+
 create table passages (
   n bigint not null generated always as identity,
   tenant text not null,

@@ -1,5 +1,13 @@
-import { AlliumError, type FlowLabels, type Message } from '@allium/core'
-import type { MemoryOff, Passage, PassageCount, PassageScope, Posting } from '@allium/store'
+import { AlliumError, type FlowLabels, isAlliumError, type Message } from '@allium/core'
+import type {
+  MemoryOff,
+  NewPassageVector,
+  Passage,
+  PassageCount,
+  PassageScope,
+  PassageVector,
+  Posting,
+} from '@allium/store'
 import { passageText } from '@allium/store/passages'
 import {
   type Blobs,
@@ -87,6 +95,54 @@ function passageFromRow(row: SqlRow, messages: readonly Message[]): Passage {
     flow: { ...((flow & 1) !== 0 && { untrusted: true }), ...((flow & 2) !== 0 && { private: true }) },
     text: message === undefined ? '' : passageText(message),
   }
+}
+
+/** Returns the bytes of a vector, sealed as its row has them. */
+export async function sealVector(
+  sealer: Sealer,
+  owner: KeyOwner,
+  { vector, ...passage }: NewPassageVector,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)
+  return sealer.sealBytes(bytes, vectorContext(owner, passage))
+}
+
+/**
+ * Opens the vectors of rows. One that can never be opened counts as missing, because it is made again from the text.
+ *
+ * @throws AlliumError `store.unavailable`
+ */
+export async function vectorsFromRows(
+  sealer: Sealer,
+  owner: KeyOwner,
+  rows: readonly SqlRow[],
+): Promise<PassageVector[]> {
+  const opened = await Promise.all(
+    rows.map(async (row) => {
+      const [sessionId, position, index] = [String(row.session), Number(row.position), Number(row.idx)]
+      const context = vectorContext(owner, { sessionId, turnId: String(row.turn_id), index })
+      try {
+        const bytes = await sealer.openBytes(toBytes(row.vector), context)
+        return {
+          sessionId,
+          position,
+          vector: Int8Array.from(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+        }
+      } catch (error) {
+        if (isAlliumError(error, 'store.sealed')) return undefined
+        throw error
+      }
+    }),
+  )
+  return opened.flatMap((one) => one ?? [])
+}
+
+/** The place of a vector. It does not name the agent, which may be renamed. */
+function vectorContext(
+  { tenant, owner }: KeyOwner,
+  { sessionId, turnId, index }: Pick<NewPassageVector, 'sessionId' | 'turnId' | 'index'>,
+): EncryptionContext {
+  return { tenant, row: JSON.stringify(['vector', owner, sessionId, turnId, index]) }
 }
 
 /** The place of a key. It does not name an agent, because all agents of an owner share it. */

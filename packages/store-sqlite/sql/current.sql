@@ -35,6 +35,7 @@ end;
 
 CREATE TRIGGER passage_deleted after delete on passages begin
   delete from passage_terms where rowid = old.n;
+  delete from passage_vectors where n = old.n;
   update counters set value = value + 1 where name = 'passages';
 end;
 
@@ -261,6 +262,8 @@ CREATE TABLE 'passage_terms_data'(id INTEGER PRIMARY KEY, block BLOB);
 CREATE TABLE 'passage_terms_docsize'(id INTEGER PRIMARY KEY, sz BLOB, origin INTEGER);
 
 CREATE TABLE 'passage_terms_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE passage_vectors (n integer primary key, model text not null, vector blob not null) strict;
 
 CREATE TABLE passages (
   n integer primary key,

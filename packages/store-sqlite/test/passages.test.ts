@@ -4,6 +4,7 @@ import type { PassageTurn } from '@allium/store'
 import { blindTerms, withPassages } from '@allium/store/passages'
 import { manualClock } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
+import { aes } from '../../store-postgres/test/aes.ts'
 import { type SqliteStore, sqlite } from '../src/index.ts'
 import { selectPostings } from '../src/passage/passages.ts'
 import { toToken } from '../src/passage/token.ts'
@@ -26,6 +27,29 @@ async function say({ passages, sessions }: SqliteStore, key: SessionKey, words: 
   return terms
 }
 
+/** Stores the bytes of a text as the vector of the first passage. */
+async function putVector({ passages }: SqliteStore, text: string): Promise<void> {
+  const [passage] = await passages.read(chat, [{ sessionId: chat.sessionId, position: 0 }])
+  if (passage === undefined) throw new Error('There is no passage.')
+  await passages.putVectors(chat, 'model', [{ ...passage, vector: Int8Array.from(Buffer.from(text)) }])
+}
+
+it('seals vectors, and takes one that was changed or moved for a missing one', async () => {
+  const path = fileIn()
+  const store = sqlite(path, { clock: manualClock(), encrypt: aes() })
+  await say(store, chat, ['marmalade'])
+  const vectors = () => store.passages.vectors(chat, [{ sessionId: chat.sessionId, position: 0 }], 'model')
+  await putVector(store, 'vector of marmalade')
+  expect(Buffer.from((await vectors())[0]?.vector ?? []).toString()).toBe('vector of marmalade')
+  raw(path, (db) => db.pragma('wal_checkpoint(TRUNCATE)'))
+  expect(readFileSync(path, 'latin1')).not.toContain('vector of')
+  raw(path, (db) => db.prepare('update passage_vectors set vector = zeroblob(40)').run([]))
+  expect(await vectors()).toEqual([])
+  await putVector(store, 'again')
+  expect(Buffer.from((await vectors())[0]?.vector ?? []).toString()).toBe('again')
+  store.close()
+})
+
 describe('the file of a store', () => {
   const removals: [string, (store: SqliteStore) => Promise<unknown>][] = [
     ['delete()', ({ sessions }) => sessions.delete(chat)],
@@ -33,22 +57,23 @@ describe('the file of a store', () => {
     ['expire()', ({ sessions }) => sessions.expire({ olderThan: 1000 })],
   ]
 
-  it.each(removals)('has no word and no term of a session after %s', async (_, remove) => {
+  it.each(removals)('has no word, no term and no vector of a session after %s', async (_, remove) => {
     const path = fileIn()
     const clock = manualClock()
     const store = sqlite(path, { clock, synchronous: 'normal' })
     const terms = await say(store, chat, ['marmalade', 'rhubarb'])
+    await putVector(store, 'vector of marmalade')
     await clock.advance(5000)
     for (let i = 0; i < 20; i++) await say(store, { ...chat, owner: `owner ${i}` }, ['tea', `word${i}`])
     const inFile = () => {
       raw(path, (db) => db.pragma('wal_checkpoint(TRUNCATE)'))
       const bytes = readFileSync(path, 'latin1')
       // The index has the first characters of a token only once for its neighbours.
-      return ['marmalade', 'rhubarb', ...terms.map((term) => toToken(term).slice(4))].filter((one) =>
+      return ['marmalade', 'rhubarb', 'vector of', ...terms.map((term) => toToken(term).slice(4))].filter((one) =>
         bytes.includes(one),
       )
     }
-    expect(inFile()).toHaveLength(4)
+    expect(inFile()).toHaveLength(5)
     await remove(store)
     expect(inFile()).toEqual([])
     store.close()

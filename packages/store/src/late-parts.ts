@@ -35,7 +35,7 @@ const methods = [
   'recordings add get list sizes prune',
   'feedback put get delete list ofRuns summary',
   'rollouts begin score look decide restart list',
-  'passages key postings read count off setOff rewrite',
+  'passages key postings read count off setOff rewrite vectors putVectors',
 ].map((line) => line.split(' ') as [string, ...string[]])
 
 type Loaded = Readonly<Record<string, Readonly<Record<string, (...args: unknown[]) => unknown>>>>

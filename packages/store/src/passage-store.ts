@@ -63,6 +63,14 @@ export interface Passage extends PassagePlace, Omit<NewPassage, 'terms' | 'flow'
   readonly text: string
 }
 
+/** The vector of a passage by an embedding model: one signed byte for each dimension. */
+export interface PassageVector extends PassagePlace {
+  readonly vector: Int8Array
+}
+
+/** A vector to store. The passage is named exactly, so that no vector is stored for a text that took its place. */
+export interface NewPassageVector extends PassageVector, Pick<Passage, 'turnId' | 'index'> {}
+
 /** The statistics of a scope. */
 export interface PassageCount {
   readonly passages: number
@@ -99,7 +107,7 @@ export interface RewrittenTurn {
  * @throws AlliumError `store.key` for an invalid scope, `store.unavailable`, `store.corrupt`
  */
 export interface PassageStore {
-  /** Whether the store encrypts the keys. */
+  /** Whether the store encrypts the keys and the vectors. */
   readonly sealed: boolean
   /**
    * Returns the key of an owner for `blindTerms()`: 32 random bytes. It is erased with the owner, and the next one has another key. Read it
@@ -145,4 +153,18 @@ export interface PassageStore {
    * @throws AlliumError `state.invalid` as `append` does
    */
   rewrite(key: SessionKey, of: RewrittenTurn, turn: PassageTurn): Promise<boolean>
+  /**
+   * Returns the vectors of passages by a model, in the given order. It omits those of passages that have none, or that of another model.
+   *
+   * @param places up to 1,000. More are rejected with `options.invalid`
+   * @param model a name of 1 to 512 bytes, such as `openai/text-embedding-3-small`
+   */
+  vectors(scope: PassageScope, places: readonly PassagePlace[], model: string): Promise<PassageVector[]>
+  /**
+   * Stores vectors of passages, each in place of that of another model. A passage that is gone gets none. A vector moves and is deleted with its
+   * passage, and is encrypted if the store encrypts.
+   *
+   * @param vectors up to 1,000, with 1 to 8,192 dimensions each. Others are rejected with `options.invalid`
+   */
+  putVectors(scope: PassageScope, model: string, vectors: readonly NewPassageVector[]): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { FlowLabels, Message, TurnView } from '@allium/core'
+import type { FlowLabels, Message, ToolExecution, TurnView } from '@allium/core'
 
 /** A text that a search found. All of its fields are data, never instructions. */
 export interface SearchHit {
@@ -32,12 +32,14 @@ export interface SearchScope {
 /** The place of a search by an agent. */
 export interface SearchContext
   extends SearchScope,
-    Pick<TurnView, 'principal' | 'sessionKey' | 'signal' | 'find' | 'emit'> {
+    Pick<TurnView, 'principal' | 'sessionKey' | 'signal' | 'find' | 'emit' | 'clock' | 'logger'> {
   /** Empty for a principal without a user. */
   readonly owner: string
   readonly limit: number
   /** The messages that the model has already. */
   readonly messages: readonly Readonly<Message>[]
+  /** The tool call, for `delegate()`. */
+  readonly call: ToolExecution
 }
 
 /** A source of texts that `tools.search` asks. */

@@ -1,3 +1,5 @@
+export type { EmbeddingModel } from '../embed/embedding-model.ts'
+export type { RecallEmbedded } from '../embed/rerank.ts'
 export type { RecallLanguage } from './language.ts'
 export { recall } from './recall.ts'
 export type { RecallOptions } from './recall-options.ts'

@@ -1,12 +1,18 @@
 import type { PassagePlace, Posting } from '@allium/store'
 import { weights } from './weights.ts'
 
+/** A place with the score of its words. Scores leave the ranker only for what orders the places again. */
+export interface RankedPlace {
+  readonly place: PassagePlace
+  readonly score: number
+}
+
 /** Sums by position. */
 type Sums = Map<number, number>
 
 /**
- * Returns the places that fit a question best, best first. They come without scores, because a score would tell something about other
- * messages. Some places may not exist: the neighbors of the first and the last message of a session.
+ * Returns the places that fit a question best, best first. What a search returns has no scores, because a score would tell something about
+ * other messages. Some places may not exist: the neighbors of the first and the last message of a session.
  *
  * It is BM25 over windows, made from single messages when a question is asked: a message counts together with those around it, which count
  * less with the distance. All statistics are of one owner. Equal places keep the order of the postings.
@@ -16,7 +22,7 @@ type Sums = Map<number, number>
 export function rank(
   postings: readonly Pick<Posting, 'term' | 'sessionId' | 'position' | 'count'>[],
   total: number,
-): PassagePlace[] {
+): RankedPlace[] {
   const scores = new Map<string, Sums>()
   for (const ofTerm of groupBy(postings, ({ term }) => term).values()) {
     const sessions = [...groupBy(ofTerm, ({ sessionId }) => sessionId)].map(([sessionId, ofSession]) =>
@@ -35,7 +41,6 @@ export function rank(
   return [...scores]
     .flatMap(([sessionId, sums]) => [...sums].map(([position, score]) => ({ place: { sessionId, position }, score })))
     .sort((a, b) => b.score - a.score)
-    .map(({ place }) => place)
 }
 
 /** Counts one term in the windows around the messages of one session. */

@@ -1,5 +1,6 @@
 import { layerOptions, option } from '@allium/core'
 import type { PassageStore } from '@allium/store'
+import type { EmbeddingModel } from '../embed/embedding-model.ts'
 import { type RecallLanguage, recallLanguages } from './language.ts'
 
 export interface RecallOptions {
@@ -13,6 +14,11 @@ export interface RecallOptions {
   limit?: number | undefined
   /** The maximum length of the recalled text in tokens, with 4 characters for a token. @default 1_500 */
   tokens?: number | undefined
+  /**
+   * An embedding model of the AI SDK, such as `openai.embeddingModel('text-embedding-3-small')`. It orders the 200 best messages again, which
+   * finds other words for the same. Its tokens are charged to the run. @default none, words alone count
+   */
+  embed?: EmbeddingModel | undefined
   /** The language of the conversations, for stems, stop words and names of months: a code of two letters. @default 'en' */
   language?: RecallLanguage | undefined
   /** The state key with the labels of a conversation, which answers carry. @default 'guard:flow:labels', of `guard.flow` */
@@ -31,6 +37,10 @@ const readOptions = layerOptions<RecallOptions>('memory:recall', {
   tool: option.flag,
   limit: option.number({ from: 1, to: 100 }),
   tokens: option.number({ from: 50 }),
+  embed: (value) => {
+    const found = option.fn((value as Partial<EmbeddingModel>).doEmbed)
+    return found && { ...found, path: '.doEmbed' }
+  },
   language: option.oneOf(...recallLanguages),
   labelsKey: option.text,
   name: option.text,
@@ -41,7 +51,7 @@ export type ResolvedRecallOptions = ReturnType<typeof resolveRecallOptions>
 
 /** @throws AlliumError `layer.config` */
 export function resolveRecallOptions(given: RecallOptions) {
-  const { store, every, ...rest } = readOptions(given)
+  const { store, every, embed, ...rest } = readOptions(given)
   const {
     tool = every === undefined,
     limit = 6,
@@ -52,7 +62,7 @@ export function resolveRecallOptions(given: RecallOptions) {
     description = defaultDescription,
     as = 'memory:recall',
   } = rest
-  return { store, every, tool, limit: Math.floor(limit), tokens, language, labelsKey, name, description, as }
+  return { store, every, embed, tool, limit: Math.floor(limit), tokens, language, labelsKey, name, description, as }
 }
 
 const defaultDescription =

@@ -3,17 +3,16 @@ import {
   defineMiddleware,
   type Message,
   type Middleware,
-  type ModelContext,
   type TurnContext,
   toolResult,
 } from '@allium/core'
 import { aroundRun } from '@allium/core/context'
 import { heldLease } from '@allium/core/internal'
+import type { EmbeddingModel } from '../embed/embedding-model.ts'
 import { placeholderIn } from './placeholder-args.ts'
-import { addBeforeInput, noteOf, questionOf } from './recall-note.ts'
 import { type RecallOptions, resolveRecallOptions } from './recall-options.ts'
 import { recallerOf } from './recalled.ts'
-import { Recaller } from './recaller.ts'
+import { late, Recaller } from './recaller.ts'
 import { SessionPassages } from './session-passages.ts'
 
 /**
@@ -22,15 +21,18 @@ import { SessionPassages } from './session-passages.ts'
  *
  * By default the model gets a tool `recall(question)`. With `every: 'turn'` the layer recalls by itself, once a turn, directly before the
  * newest input and outside the history. Nothing is found across tenants or owners. Recalled text keeps the labels of `guard.flow`. Register
- * it inside `memory.persist`, whose store writes the passages together with the turn.
+ * it inside `memory.persist`, whose store writes the passages together with the turn. With `embed` it creates two layers, and the tokens of the
+ * embedding model are charged to the run.
  *
  * @throws AlliumError `layer.config`; `session.principal` at the first run for a principal without tenant or user
  * @example
  * agent.use(memory.persist({ store })).use(memory.recall({ store: store.passages }))
  */
-export function recall(given: RecallOptions = {}): Middleware {
+export function recall(given: RecallOptions & { embed: EmbeddingModel }): readonly Middleware[]
+export function recall(given?: RecallOptions & { embed?: undefined }): Middleware
+export function recall(given: RecallOptions = {}): Middleware | readonly Middleware[] {
   const options = resolveRecallOptions(given)
-  const { as, every, tool: hasTool, name, description } = options
+  const { as, every, embed, tool: hasTool, name, description } = options
   const recaller = new Recaller(options)
   /** By the metadata of a turn, which is one object in all its scopes. */
   const turns = new WeakMap<object, TurnContext>()
@@ -41,19 +43,21 @@ export function recall(given: RecallOptions = {}): Middleware {
     // The labels depend on what was found.
     flow: {},
     jsonSchema: questionSchema,
-    async execute({ question }: { question?: unknown }, { metadata }) {
+    async execute({ question }: { question?: unknown }, call) {
+      const { metadata } = call
       const turn = turns.get(metadata)
       if (turn === undefined || typeof question !== 'string' || question.trim() === '')
         return toolResult({ content: 'Give "question", a text.', isError: true })
-      const { text, flow } = await recaller.recall(question, turn, requests.get(metadata) ?? turn.history)
+      const { text, flow } = await recaller.recall(question, turn, requests.get(metadata) ?? turn.history, call)
       return toolResult({ content: text || (await recaller.whyNothing(turn)), flow })
     },
   }
-  return defineMiddleware({
+  const layer = defineMiddleware({
     name: as,
     options: { every: every ?? 'call', limit: options.limit, tokens: options.tokens, language: options.language },
     order: { is: ['shapes'], inside: ['memory:compact', 'memory:truncate'], outside: ['memory:plan'] },
     requires: [heldLease],
+    reenters: embed !== undefined,
     tools: hasTool ? [tool] : [],
     session(ctx, next) {
       recaller.checkPrincipal(ctx)
@@ -68,7 +72,8 @@ export function recall(given: RecallOptions = {}): Middleware {
     },
     async model(ctx, next) {
       requests.set(ctx.metadata, ctx.request.messages)
-      if (every === 'turn') await recallOnce(ctx, turns.get(ctx.metadata))
+      if (every === 'turn')
+        await (await late()).recallOnce(ctx, next, { options, recaller, turn: turns.get(ctx.metadata) })
       return next()
     },
     tool(ctx, next) {
@@ -77,15 +82,13 @@ export function recall(given: RecallOptions = {}): Middleware {
       return ctx.deny(unknownValue(placeholder))
     },
   })
-
-  async function recallOnce(ctx: ModelContext, turn: TurnContext | undefined): Promise<void> {
-    const { messages } = ctx.request
-    const note = await turn?.once(`${as}:note`, async () => {
-      const { text, flow } = await recaller.recall(questionOf(ctx, messages), turn, messages)
-      return text === '' ? null : noteOf(text, flow)
-    })
-    if (note != null) ctx.messages = addBeforeInput(note, ctx.plan.input, ctx.messages)
-  }
+  if (embed === undefined) return layer
+  const embedding = defineMiddleware({
+    name: `${as}:embed`,
+    innermost: true,
+    model: async (ctx, next) => (await late()).enterEmbedding(ctx, next),
+  })
+  return [layer, embedding]
 }
 
 function unknownValue(placeholder: string): string {

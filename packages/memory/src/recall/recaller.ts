@@ -2,8 +2,11 @@ import {
   AlliumError,
   type FlowLabels,
   type Message,
+  type ModelResponse,
+  type NextFor,
   ownerOf,
   type SessionView,
+  type ToolExecution,
   type TurnView,
   tenantOf,
 } from '@allium/core'
@@ -31,6 +34,10 @@ declare module '@allium/core' {
 }
 
 type Place = Pick<SessionView, 'principal' | 'sessionKey' | 'find'>
+/** A place that can log, wait and report. */
+type Asker = Place & Pick<TurnView, 'emit' | 'clock' | 'signal' | 'logger'>
+/** How an embedding model is called: by a tool, or by a layer. */
+type Through = ToolExecution | NextFor<ModelResponse> | undefined
 type Messages = readonly Readonly<Message>[]
 
 /** Recalls for the sessions of an agent. It keeps nothing of them. */
@@ -86,9 +93,9 @@ export class Recaller {
   }
 
   /** Returns what fits a question, without the messages that the request has. */
-  async recall(question: string, ctx: Place & Pick<TurnView, 'emit'>, request: Messages): Promise<RecalledText> {
+  async recall(question: string, ctx: Asker, request: Messages, through?: Through): Promise<RecalledText> {
     const { limit, tokens } = this.#options
-    const found = await this.#find(question, ctx, request, limit)
+    const found = await this.#find(question, ctx, request, limit, through)
     const recalled = recalledText(found, { tokens, user: this.userOf(ctx.principal) })
     this.#emit(ctx, recalled.passages, recalled.flow)
     return recalled
@@ -96,14 +103,15 @@ export class Recaller {
 
   /** Returns what fits a question as hits of `tools.search`. */
   async search(question: string, ctx: SearchContext): Promise<SearchHit[]> {
-    const passages = await this.#find(question, ctx, ctx.messages, ctx.limit)
+    const passages = await this.#find(question, ctx, ctx.messages, ctx.limit, ctx.call)
     const user = this.userOf(ctx.principal)
     this.#emit(ctx, passages, labelsOf(passages, user))
     return passages.map((passage) => hitOf(passage, user))
   }
 
-  async #find(question: string, ctx: Place, request: Messages, limit: number): Promise<Passage[]> {
+  async #find(question: string, ctx: Asker, request: Messages, limit: number, through: Through): Promise<Passage[]> {
     const { tenant, owner, agent } = ctx.sessionKey
+    const { embed: model, as: layer } = this.#options
     this.checkPrincipal(ctx)
     const known = new Set(request.map(textKey))
     return search(question, {
@@ -111,6 +119,7 @@ export class Recaller {
       scope: { tenant, owner, agent },
       language: await this.language(),
       limit,
+      rerank: model && through && (await late()).rerankBy({ model, layer, ctx, through }),
       isKnown: (passage) => known.has(`${passage.role}:${passage.text}`),
     })
   }
@@ -120,6 +129,9 @@ export class Recaller {
     ctx.emit({ type: 'memory:recall', layer: this.#options.as, passages: places, flow } satisfies Recalled)
   }
 }
+
+/** Loads what most agents do not use. */
+export const late = () => import('@allium/memory/late')
 
 function textKey(message: Readonly<Message>): `${string}:${Passage['text']}` {
   return `${message.role}:${passageText(message)}`

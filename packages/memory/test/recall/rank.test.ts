@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { rank } from '../../src/recall/rank.ts'
+import { rank as ranked } from '../../src/recall/rank.ts'
 
 const posting = (term: string, sessionId: string, position: number, count = 1) => ({ term, sessionId, position, count })
+const rank = (...args: Parameters<typeof ranked>) => ranked(...args).map(({ place }) => place)
 const keys = (places: readonly { sessionId: string; position: number }[]) =>
   places.map(({ sessionId, position }) => `${sessionId}${position}`)
 
@@ -26,7 +27,7 @@ describe('rank', () => {
     expect(keys(places).slice(0, 2).sort()).toEqual(['a4', 'a5'])
   })
 
-  it('returns places alone, each once, for any postings and any total', () => {
+  it('returns each place once, best first, for any postings and any total', () => {
     const one = fc.record({
       term: fc.constantFrom('a', 'b', 'c'),
       sessionId: fc.constantFrom('x', 'y', '__proto__'),
@@ -37,7 +38,8 @@ describe('rank', () => {
       fc.property(fc.array(one), fc.nat(50), (postings, total) => {
         const places = rank(postings, total)
         expect(new Set(keys(places)).size).toBe(places.length)
-        for (const place of places) expect(Object.keys(place)).toEqual(['sessionId', 'position'])
+        const scores = ranked(postings, total).map(({ score }) => score)
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a))
         expect(rank(postings, total)).toEqual(places)
       }),
     )

@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions, type AnyMiddleware } from '@allium/core'
+import { Agent, type AgentOptions, type AnyMiddleware, type Usable } from '@allium/core'
 import { memoryStore } from '@allium/store'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { persist } from '../../src/index.ts'
@@ -10,15 +10,19 @@ export const asks = (question: string): ScriptedStep => ({ toolCalls: [{ name: '
 
 /** An agent whose sessions one store keeps, for several conversations with one script. */
 export function scene(
-  options: RecallOptions = {},
+  { embed, ...options }: RecallOptions = {},
   layers: readonly AnyMiddleware[] = [],
   more: Partial<AgentOptions> = {},
+  clock = manualClock(Date.UTC(2026, 4, 4)),
+  store = memoryStore({ clock }),
 ) {
-  const clock = manualClock(Date.UTC(2026, 4, 4))
-  const store = memoryStore({ clock })
   const agentOf = (steps: readonly ScriptedStep[]) => {
     const model = scriptedModel(steps)
-    const all: AnyMiddleware[] = [persist({ store }), recall({ store: store.passages, ...options }), ...layers]
+    const all: Usable[] = [
+      persist({ store }),
+      embed ? recall({ store: store.passages, ...options, embed }) : recall({ store: store.passages, ...options }),
+      ...layers,
+    ]
     return { agent: new Agent({ name: 'helper', model, clock, ...more }).use(all), model }
   }
   /** Runs a conversation, and returns the last result and what the model got. */

@@ -15,6 +15,7 @@ import { writerSince } from '../lease/leases.ts'
 import { postgresMemorySwitch, selectOff } from './memory-switch.ts'
 import { toBigint } from './passage-rows.ts'
 import { rewritePassages } from './rewrite-passages.ts'
+import { postgresVectors } from './vectors.ts'
 
 /** Passages in Postgres. `postgres()` loads this with the first use of its `passages`. */
 export function postgresPassages(db: Database, sealer: Sealer, blobs: Blobs): PassageStore {
@@ -74,6 +75,7 @@ export function postgresPassages(db: Database, sealer: Sealer, blobs: Blobs): Pa
       return passageCountFromRow(row)
     },
     ...postgresMemorySwitch(db),
+    ...postgresVectors(db, sealer),
     rewrite: (key, of, turn) => rewritePassages(db, key, of, turn),
   }
 }

@@ -38,6 +38,12 @@ create table {s}.passages (
 create index passages_by_place on {s}.passages (tenant, owner, agent, session, position);
 create index passages_by_term on {s}.passages using gin (terms);
 
+create table {s}.passage_vectors (
+  n bigint primary key references {s}.passages on delete cascade,
+  model text collate "C" not null,
+  vector bytea not null
+);
+
 -- Whether memory is off, which does not concern documents. Turns that are being stored hold the lock, and a switch waits for them.
 create function {s}.memory_is_off(_tenant text, _owner text, _agent text) returns boolean language plpgsql as $$
 begin

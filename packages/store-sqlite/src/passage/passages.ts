@@ -14,6 +14,7 @@ import { isOff } from './add-passages.ts'
 import { sqliteMemorySwitch } from './memory-switch.ts'
 import { rewritePassages } from './rewrite-passages.ts'
 import { toToken } from './token.ts'
+import { sqliteVectors } from './vectors.ts'
 
 /** Passages in a SQLite file. `sqlite()` loads this with the first use of its `passages`. */
 export function sqlitePassages(parts: StoreParts): PassageStore {
@@ -57,6 +58,7 @@ export function sqlitePassages(parts: StoreParts): PassageStore {
       return passageCountFromRow(db.get(countPassages, tenant, owner, agent))
     },
     ...sqliteMemorySwitch(parts),
+    ...sqliteVectors(parts),
     rewrite: (key, of, turn) => rewritePassages(db, key, of, turn),
   }
 }

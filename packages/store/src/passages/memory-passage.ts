@@ -6,4 +6,6 @@ export interface MemoryPassage extends Omit<CheckedPassage, 'terms'> {
   readonly terms: ReadonlyMap<string, number>
   /** Grows with each passage of the store. */
   readonly n: number
+  /** The vector by an embedding model. */
+  embedded?: { readonly model: string; readonly vector: Int8Array }
 }

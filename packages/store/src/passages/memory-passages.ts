@@ -3,12 +3,14 @@ import {
   type EventScope,
   MemoryErasures,
   type MemoryOff,
+  type NewPassageVector,
   type Passage,
   type PassageCount,
   type PassagePlace,
   type PassageScope,
   type PassageStore,
   type PassageTurn,
+  type PassageVector,
   type Posting,
   type RewrittenTurn,
 } from '@allium/store'
@@ -23,6 +25,7 @@ import {
   maxPostings,
 } from './check-passage-query.ts'
 import { checkPassages } from './check-passages.ts'
+import { checkVectorModel, checkVectors } from './check-vectors.ts'
 import { isMemory } from './is-memory.ts'
 import type { MemoryPassage } from './memory-passage.ts'
 import { passageText } from './passage-text.ts'
@@ -80,12 +83,22 @@ export class MemoryPassages implements PassageStore {
   }
 
   async read(scope: PassageScope, places: readonly PassagePlace[]): Promise<Passage[]> {
-    const sessions = new Map(this.#in(scope).map((session) => [session.key.sessionId, session]))
-    return checkPlaces(places).flatMap(({ sessionId, position }) => {
-      const session = sessions.get(sessionId)
-      const passage = session?.passages[position]
-      return session === undefined || passage === undefined ? [] : passageOf(session, passage, position)
-    })
+    return this.#at(scope, checkPlaces(places)).flatMap(({ session, passage, position }) =>
+      passageOf(session, passage, position),
+    )
+  }
+
+  async vectors(scope: PassageScope, places: readonly PassagePlace[], model: string): Promise<PassageVector[]> {
+    checkVectorModel(model)
+    return this.#at(scope, checkPlaces(places)).flatMap(({ session, passage: { embedded }, position }) =>
+      embedded?.model === model ? { sessionId: session.key.sessionId, position, vector: embedded.vector.slice() } : [],
+    )
+  }
+
+  async putVectors(scope: PassageScope, model: string, vectors: readonly NewPassageVector[]): Promise<void> {
+    checkVectorModel(model)
+    for (const { passage, turnId, index, vector } of this.#at(scope, checkVectors(vectors)))
+      if (passage.turnId === turnId && passage.index === index) passage.embedded = { model, vector: vector.slice() }
   }
 
   async count(scope: PassageScope): Promise<PassageCount> {
@@ -134,6 +147,16 @@ export class MemoryPassages implements PassageStore {
     return isMemory(agent) && ['', owner].some((one) => this.#off.has(JSON.stringify([tenant, one])))
   }
 
+  /** Returns the passages that exist at places of a scope. */
+  #at<T extends PassagePlace>(scope: PassageScope, places: readonly T[]) {
+    const sessions = new Map(this.#in(scope).map((session) => [session.key.sessionId, session]))
+    return places.flatMap((place) => {
+      const session = sessions.get(place.sessionId)
+      const passage = session?.passages[place.position]
+      return session === undefined || passage === undefined ? [] : { ...place, session, passage }
+    })
+  }
+
   #in(scope: PassageScope): MemorySession[] {
     const { agent, ...of } = checkScope(scope)
     return this.#sessions.in({ ...of, agents: [agent] })
@@ -150,7 +173,7 @@ interface SessionsOf {
 }
 
 function passageOf(session: MemorySession, passage: MemoryPassage, position: number): Passage[] {
-  const { terms: _, n: __, ...fields } = passage
+  const { terms: _, n: __, embedded: ___, ...fields } = passage
   const turn = session.turns.find(({ turnId }) => turnId === passage.turnId)
   const message = turn?.messages[passage.index - turn.from]
   if (message === undefined) return []

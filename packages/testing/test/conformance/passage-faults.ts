@@ -1,6 +1,14 @@
 import type { Lease } from '@allium/core'
 import { isAlliumError } from '@allium/core'
-import type { Passage, PassageScope, PassageStore, PassageTurn, Posting, SessionStore } from '@allium/store'
+import type {
+  Passage,
+  PassagePlace,
+  PassageScope,
+  PassageStore,
+  PassageTurn,
+  Posting,
+  SessionStore,
+} from '@allium/store'
 import type { PassageStoreParts } from '../../src/passages.ts'
 
 type Fault = [fault: string, breaks: (parts: PassageStoreParts) => Broken, found: string]
@@ -291,4 +299,77 @@ export const passageFaults: readonly Fault[] = [
     ({ passages }) => ({ rewrite: async (...args) => (await passages.rewrite(...args)) || true }),
     'writes nothing again for a session that has changed or is gone, or while memory is off',
   ],
+  [
+    'keeps one vector for all models',
+    ({ passages }) => ({
+      vectors: (scope, places) => passages.vectors(scope, places, 'all'),
+      putVectors: (scope, _, vectors) => passages.putVectors(scope, 'all', vectors),
+    }),
+    'keeps the vectors of passages by model, and returns them in the given order',
+  ],
+  [
+    'stores vectors by place alone',
+    ({ passages }) => ({
+      putVectors: async (scope, model, vectors) => {
+        const now = await passages.read(scope, vectors)
+        await passages.putVectors(
+          scope,
+          model,
+          now.map((one, i) => ({ ...one, vector: vectors[i]?.vector as Int8Array })),
+        )
+      },
+    }),
+    'stores no vector for a passage that is gone or was replaced meanwhile',
+  ],
+  [
+    'keeps vectors of passages that are gone',
+    keptVectors(),
+    'deletes vectors with their passages: by an edit, a session, an erasure',
+  ],
+  [
+    'loses the vectors of a renamed agent',
+    ({ passages }) => ({
+      vectors: async (scope, ...args) => (scope.agent === 'renamed' ? [] : passages.vectors(scope, ...args)),
+    }),
+    'moves the vectors of a session whose agent was renamed',
+  ],
+  [
+    'reads vectors of all owners',
+    ({ passages }) => ({
+      vectors: (scope, ...args) =>
+        passages.vectors({ ...scope, owner: 'ann', tenant: 'acme', agent: 'agent' }, ...args),
+    }),
+    'neither reads nor writes the vectors of another tenant, owner or agent',
+  ],
+  [
+    'cuts vectors that are too long',
+    ({ passages }) => ({
+      putVectors: (scope, model, vectors) =>
+        passages.putVectors(
+          scope,
+          model,
+          vectors.map((one) => ({ ...one, vector: one.vector.slice(0, 8192) })),
+        ),
+    }),
+    'rejects vectors out of bounds, and stores none then',
+  ],
 ]
+
+/** Keeps vectors by place, whatever happens to the passages. */
+function keptVectors() {
+  return ({ passages }: PassageStoreParts): Broken => {
+    const kept = new Map<string, Int8Array>()
+    const name = ({ sessionId, position }: PassagePlace) => `${sessionId}/${position}`
+    return {
+      vectors: async (_, places) =>
+        places.flatMap((place) => {
+          const vector = kept.get(name(place))
+          return vector === undefined ? [] : { ...place, vector }
+        }),
+      putVectors: async (scope, model, vectors) => {
+        for (const one of vectors) kept.set(name(one), one.vector)
+        await passages.putVectors(scope, model, vectors)
+      },
+    }
+  }
+}

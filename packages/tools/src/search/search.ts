@@ -50,14 +50,16 @@ export function search(given: SearchOptions): Middleware {
     flow: {},
     jsonSchema: questionSchema,
     onInterrupted: 'retry',
-    async execute({ question }: { question?: unknown }, { metadata, signal }) {
+    async execute({ question }: { question?: unknown }, call) {
+      const { metadata, signal } = call
       const turn = turns.get(metadata)
       if (turn === undefined || typeof question !== 'string' || question.trim() === '')
         return toolResult({ content: 'Nothing was searched: give "question", a text.', isError: true })
-      const { sessionKey, principal } = turn
+      const { sessionKey, principal, clock, logger } = turn
       const { tenant, owner } = sessionKey
       const answers = await askSources(question, sources, {
-        ...{ tenant, owner, limit, sessionKey, principal, signal, messages: requests.get(metadata) ?? turn.history },
+        ...{ tenant, owner, limit, sessionKey, principal, signal, clock, logger, call },
+        messages: requests.get(metadata) ?? turn.history,
         find: (capability) => turn.find(capability),
         emit: (event) => turn.emit(event),
       })

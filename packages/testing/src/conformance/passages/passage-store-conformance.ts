@@ -7,6 +7,7 @@ import type { PassageStoreParts } from './passage-bench.ts'
 import { scopeCases } from './scope-cases.ts'
 import { switchCases } from './switch-cases.ts'
 import { turnCases } from './turn-cases.ts'
+import { vectorCases } from './vector-cases.ts'
 
 /** Creates an empty store for one case; an in-process store uses the given clock. */
 export type MakePassageStore = (given: { clock: ManualClock }) => PassageStoreParts | Promise<PassageStoreParts>
@@ -24,7 +25,7 @@ export interface PassageStoreConformanceOptions {
   skip?: Readonly<Record<string, string>> | undefined
 }
 
-const caseList = { ...findCases, ...scopeCases, ...turnCases, ...eraseCases, ...switchCases }
+const caseList = { ...findCases, ...scopeCases, ...turnCases, ...eraseCases, ...switchCases, ...vectorCases }
 
 /**
  * Returns the rules for every store of passages, as cases. {@link passageStoreConformance} registers them. @throws TypeError when `skip`
