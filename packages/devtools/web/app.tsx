@@ -2,12 +2,13 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import { Chat } from './parts/chat.tsx'
 import { type ChatTurn, chatTurns } from './parts/chat-turns.ts'
 import { Header, LoadError } from './parts/header.tsx'
-import { InspectPanel, type Tab } from './parts/inspect-panel.tsx'
+import { InspectPanel } from './parts/inspect-panel.tsx'
 import { IdentityDialog, Palette, SaveCaseDialog } from './parts/lazy.tsx'
 import { SessionList } from './parts/session-list.tsx'
+import type { Tab } from './parts/tabs.ts'
 import { useChatActions } from './parts/use-chat-actions.ts'
-import { commandsOf, usePalette } from './parts/use-commands.ts'
 import { useConversation } from './parts/use-conversation.ts'
+import { usePalette } from './parts/use-palette.ts'
 import type { ChatTarget } from './parts/use-scroll-to.ts'
 import { useTheme } from './parts/use-theme.ts'
 import type { Identity } from './store/api.ts'
@@ -146,7 +147,7 @@ export function App() {
           </button>
         ))}
       </nav>
-      {isSearching && <Palette commands={commandsOf({ ...targets, ...actions })} close={() => setSearching(false)} />}
+      {isSearching && <Palette targets={{ ...targets, ...actions }} close={() => setSearching(false)} />}
       {isChoosing && <IdentityDialog identity={identity} apply={choose} close={() => setChoosing(false)} />}
     </div>
   )

@@ -8,9 +8,7 @@ import { AgentPanel, EvalsPanel, RecallPanel, ReplayPanel, UsagePanel } from './
 import { LogsPanel } from './logs-panel.tsx'
 import { OnionPanel } from './onion.tsx'
 import { StatePanel } from './state-panel.tsx'
-
-export const tabs = ['Onion', 'State', 'Events', 'Recall', 'Usage', 'Logs', 'Agent', 'Evals', 'Replay'] as const
-export type Tab = (typeof tabs)[number]
+import { type Tab, tabs } from './tabs.ts'
 
 export interface InspectPanelProps {
   /** The selected session, and its turns as the chat shows them. */

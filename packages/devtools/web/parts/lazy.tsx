@@ -29,7 +29,6 @@ function lazyViews<V extends Views>(load: () => Promise<V>) {
 }
 
 const view = lazyViews(() => import('../views.ts'))
-export const AgentPanel = view('AgentPanel')
 export const EvalsPanel = view('EvalsPanel')
 export const IdentityDialog = view('IdentityDialog')
 export const ReplayPanel = view('ReplayPanel')
@@ -37,5 +36,7 @@ export const SaveCaseDialog = view('SaveCaseDialog')
 export const UsagePanel = view('UsagePanel')
 
 const lateView = lazyViews(() => import('../late-views.ts'))
+export const AgentPanel = lateView('AgentPanel')
 export const Palette = lateView('Palette')
+export const ReadOnlyNotice = lateView('ReadOnlyNotice')
 export const RecallPanel = lateView('RecallPanel')
