@@ -3,8 +3,8 @@ import * as memory from 'allium/memory'
 import { scriptedModel } from 'allium/testing'
 import { expect, test } from 'vitest'
 import { type RecallView, recallRoute } from '../src/child/recall-route.ts'
-import { whyText } from '../web/recall/passage.tsx'
 import { recallsOf } from '../web/recall/recalls.ts'
+import { whyText } from '../web/recall/why-text.ts'
 import type { Turn } from '../web/store/trace.ts'
 
 const principal = { tenantId: 'acme', userId: 'ada' }
@@ -13,7 +13,7 @@ const recalls = (question: string) => ({ toolCalls: [{ name: 'recall', args: { q
 /** Runs inputs in conversations of one person. Returns the events of the last run as the page gets them, and asks the route about them. */
 async function scene(
   options: Parameters<typeof memory.recall>[0],
-  runs: [id: string, input: string, steps: object[]][],
+  runs: [id: string, input: string, steps: (string | object)[]][],
 ) {
   const store = memoryStore()
   const layers = [memory.persist({ store }), memory.recall({ store: store.passages, ...options })]

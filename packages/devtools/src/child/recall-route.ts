@@ -50,7 +50,10 @@ export async function recallRoute(request: Request, source: RecallSource): Promi
   if (new URL(request.url).pathname !== path || request.method !== 'POST') return undefined
   const of = await recallRequest(request)
   if (of === undefined)
-    return Response.json({ code: 'request.invalid', message: 'The body is invalid.' }, { status: 400 })
+    return Response.json(
+      { code: 'request.invalid', message: 'The body needs the texts tenant, owner, layer and question.' },
+      { status: 400 },
+    )
   return Response.json(await recallView(of, source))
 }
 
@@ -61,7 +64,7 @@ async function recallView(
   const language = layers.find(({ name }) => name === layer || name.endsWith(`/${layer}`))?.options?.language
   const explained = await explainRecall(question, {
     store: passages,
-    scope: { tenant, owner, agent },
+    searched: { tenant, owner, agent },
     language: language as RecallLanguage | undefined,
     places,
   })

@@ -9,7 +9,7 @@ export interface ExplainOptions {
   /** The passages of the store that the agent recalls from. */
   readonly store: PassageStore
   /** Whose conversations were searched. */
-  readonly scope: PassageScope
+  readonly searched: PassageScope
   /** The language of the layer. @default 'en' */
   readonly language?: RecallLanguage | undefined
   /** The recalled places, as the event `memory:recall` has them: up to 100. */
@@ -49,7 +49,7 @@ interface Found {
  */
 export async function explainRecall(
   question: string,
-  { store, scope, language = 'en', places: given }: ExplainOptions,
+  { store, searched: scope, language = 'en', places: given }: ExplainOptions,
 ): Promise<RecallExplanation | undefined> {
   const places = given.slice(0, 100)
   const asked = askedWords(question, await loadLanguage(language))

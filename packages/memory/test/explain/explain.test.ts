@@ -12,7 +12,7 @@ async function asked({ agentOf, store }: ReturnType<typeof scene>, question: str
   agent.on('memory:recall', (event) => events.push(event))
   await agent.session({ id: crypto.randomUUID(), principal: ada }).run('?')
   const places = events.flatMap(({ passages }) => passages)
-  return { places, explain: () => explainRecall(question, { store: store.passages, scope, places }) }
+  return { places, explain: () => explainRecall(question, { store: store.passages, searched: scope, places }) }
 }
 
 const told = (passages: readonly { passage: { text: string } | undefined; words: unknown; near: unknown }[] = []) =>
