@@ -7,6 +7,7 @@ export default defineConfig({
   entry: [
     'src/index.ts',
     'src/documents/index.ts',
+    'src/explain/index.ts',
     'src/late.ts',
     'src/recall/index.ts',
     'src/reindex/index.ts',

@@ -4,7 +4,14 @@ import { fileURLToPath } from 'node:url'
 // The sizes of the bundles, gzipped. `sizes.ts` compares them with the limits in limits.json, in KB.
 // The packs are measured without their dependencies: their own code.
 const { bundles } = JSON.parse(readFileSync(new URL('limits.json', import.meta.url), 'utf8'))
-const { core, 'server/client': client, 'devtools/page': page, 'devtools/views': views, ...packs } = bundles
+const {
+  core,
+  'server/client': client,
+  'devtools/page': page,
+  'devtools/views': views,
+  'devtools/late-views': lateViews,
+  ...packs
+} = bundles
 
 // The page is bundled already, and a bundle of its files would have the views that load later, too.
 const bundler = ['@size-limit/esbuild']
@@ -38,6 +45,13 @@ export default [
     name: 'devtools/views',
     path: pageScripts(/^views-.*\.js$/),
     limit: `${views} KB`,
+    gzip: true,
+    disablePlugins: bundler,
+  },
+  {
+    name: 'devtools/late-views',
+    path: pageScripts(/^late-views-.*\.js$/),
+    limit: `${lateViews} KB`,
     gzip: true,
     disablePlugins: bundler,
   },

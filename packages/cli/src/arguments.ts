@@ -28,6 +28,7 @@ export const help = `Usage:
   allium chat [config]            a conversation, line by line; /exit or Ctrl-D ends it
   allium resume <session> [config] ["prompt"]
                                   asks you to decide the pending calls of a stored session, or continues it with a prompt
+  allium check [config]           shows what check() finds in the order of the layers; exit code 1 with an error; --json
   allium dev <module>             opens the inspector of an agent in the browser and reloads the agent after changes;
                                   --port <port>, --export <name>, --database <file>; needs @allium/devtools
   allium eval [files]             runs evals/*.eval.ts, compares them with their baselines, and reports for CI; "allium eval --help"
@@ -45,7 +46,8 @@ export const help = `Usage:
   allium runs <command>           shows, stops, retries, moves and restarts durable runs of a store; "allium runs --help"
   allium schedules <command>      lists, pauses, resumes and runs the schedules of a store; "allium schedules --help"
 
-Without a config: allium.config.yml, .yaml, .json, .ts, .mts, .js or .mjs in this folder.
+Without a config: allium.config.yml, .yaml, .json, .ts, .mts, .js or .mjs in this folder. A module that exports an agent, a group of agents
+or a workflow works in place of a config.
 
   --model <model>  the model to use instead of the config's, such as openai/gpt-5
   --principal <user>

@@ -43,7 +43,7 @@ export async function chatCommand(args: Arguments, context: CommandContext): Pro
     running = true
     const outcome = await printRun(run, args.json, context)
     running = false
-    if (outcome.turnId !== undefined) trace(outcome.turnId)
+    for (const turnId of outcome.turnIds) trace(turnId)
     if ('error' in outcome) {
       if (args.json) stdout.write(`${toLine({ type: 'error', ...errorFields(outcome.error) })}\n`)
       else stderr.write(`${printable(messageOf(outcome.error))}\n`)

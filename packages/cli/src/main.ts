@@ -44,6 +44,7 @@ type Command = (argv: readonly string[], context: CommandContext) => Promise<num
 /** Loads a command that most calls do not need. */
 async function lateCommand(name: string | undefined): Promise<Command | undefined> {
   if (name === 'eval') return (await import('./eval/eval-command.ts')).evalCommand
+  if (name === 'check') return (await import('./check-command.ts')).checkCommand
   if (name === 'backtest') return (await import('./backtest/backtest-command.ts')).backtestCommand
   if (name === 'replay') return (await import('./replay/replay-command.ts')).replayCommand
   if (name === 'rollouts') return (await import('./rollouts-command.ts')).rolloutsCommand

@@ -2,12 +2,13 @@ import { type AgentRun, isAlliumError, messageOf, type RunResult } from 'allium'
 import type { CommandContext } from './command-context.ts'
 import { printable } from './printable.ts'
 
-/** The result or error of a run, and its turn id once that is known. */
-export type RunOutcome = { turnId: string | undefined } & ({ result: RunResult } | { error: unknown })
+/** The result or error of a run, and the ids of its turns: more than one if it was handed off to another agent. */
+export type RunOutcome = { turnIds: readonly string[] } & ({ result: RunResult } | { error: unknown })
 
 /** Prints an active run: its text as it arrives, or each event as a line of JSON. */
 export async function printRun(run: AgentRun, json: boolean, { stdout, stderr }: CommandContext): Promise<RunOutcome> {
-  let turnId: string | undefined
+  const turnIds: string[] = []
+  let isHandedOff = false
   let isLineOpen = false
   const text = (delta: string) => {
     stdout.write(printable(delta))
@@ -16,7 +17,10 @@ export async function printRun(run: AgentRun, json: boolean, { stdout, stderr }:
   try {
     for await (const event of run) {
       const inner = 'path' in event
-      if (event.type === 'turn:start' && !inner) turnId = event.turnId
+      const { turnId } = event as { turnId?: string }
+      if (!inner && turnId !== undefined && !turnIds.includes(turnId) && (isHandedOff || turnIds.length === 0))
+        turnIds.push(turnId)
+      if (!inner && event.type === 'tools:handoff') isHandedOff = true
       if (json) stdout.write(`${toLine(event)}\n`)
       else if (event.type === 'text-delta' && !inner) text(event.delta)
       else if (event.type === 'step:end' && isLineOpen) text('\n')
@@ -28,10 +32,10 @@ export async function printRun(run: AgentRun, json: boolean, { stdout, stderr }:
     const result = await run
     if (json) stdout.write(`${toLine(resultLine(result))}\n`)
     else if (isLineOpen) text('\n')
-    return { turnId, result }
+    return { turnIds, result }
   } catch (error) {
     if (!json && isLineOpen) text('\n')
-    return { turnId, error }
+    return { turnIds, error }
   }
 }
 

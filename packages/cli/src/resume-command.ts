@@ -47,7 +47,7 @@ export async function resumeCommand(args: Arguments, context: CommandContext): P
 
   async function printTurn(run: ReturnType<Session['run']>): Promise<RunResult> {
     const outcome = await printRun(run, json, context)
-    if (outcome.turnId !== undefined) openedAgent.trace(outcome.turnId)
+    for (const turnId of outcome.turnIds) openedAgent.trace(turnId)
     if ('error' in outcome) throw outcome.error
     const { result } = outcome
     if (!json && !['completed', 'suspended'].includes(result.status))

@@ -10,14 +10,14 @@ import { printable, visible } from './printable.ts'
 export async function runCommand(args: Arguments, context: CommandContext): Promise<number> {
   const prompt = args.prompt ?? (await promptOf(context))
   const { agent, trace, isStored, close } = await openAgent(args, context, false)
+  const { principal, json, session: id } = args
+  const session = agent.session({ id, principal })
   const stop = new AbortController()
   const onInterrupt = () => stop.abort(interrupted)
   context.on('SIGINT', onInterrupt)
   try {
-    const { principal, json, session: id } = args
-    const run = agent.run(prompt, { signal: stop.signal, session: { id, principal } })
-    const outcome = await printRun(run, json, context)
-    if (outcome.turnId !== undefined) trace(outcome.turnId)
+    const outcome = await printRun(session.run(prompt, { signal: stop.signal }), json, context)
+    for (const turnId of outcome.turnIds) trace(turnId)
     if ('error' in outcome) throw outcome.error
     const { pending } = outcome.result
     const callList = pending.map(({ name, callId }) => `${visible(name)} (${visible(callId)})`).join(', ')
@@ -27,6 +27,7 @@ export async function runCommand(args: Arguments, context: CommandContext): Prom
     return codeOf(outcome.result)
   } finally {
     context.off('SIGINT', onInterrupt)
+    await session.close()
     await close()
   }
 

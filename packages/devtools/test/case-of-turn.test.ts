@@ -4,7 +4,15 @@ import { caseOf, earlierThan, finalAnswer } from '../web/evals/case-of-turn.ts'
 import type { ChatTurn } from '../web/parts/chat-turns.ts'
 
 const turn = (turnId: string, input: string | undefined, text: string): ChatTurn => {
-  const facts = { previous: undefined, status: 'completed', reason: undefined, duration: 1, usage: undefined, usd: 0 }
+  const facts = {
+    agent: 'support',
+    previous: undefined,
+    status: 'completed',
+    reason: undefined,
+    duration: 1,
+    usage: undefined,
+    usd: 0,
+  }
   return { turnId, input, files: [], answer: [{ kind: 'text', text }], isStored: true, live: undefined, ...facts }
 }
 const turns = [

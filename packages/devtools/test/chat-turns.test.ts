@@ -1,6 +1,11 @@
+import { Agent } from 'allium'
+import { agentGroup, handoff } from 'allium/group'
+import { scriptedModel } from 'allium/testing'
 import { expect, test } from 'vitest'
 import { chatTurns } from '../web/parts/chat-turns.ts'
+import { callName } from '../web/store/call-name.ts'
 import type { Conversation, StoredMessage, StoredTurn } from '../web/store/sessions.ts'
+import { Trace } from '../web/store/trace.ts'
 
 const user = (content: string): StoredMessage => ({ role: 'user', content })
 const assistant = (content: string): StoredMessage => ({ role: 'assistant', content })
@@ -40,4 +45,39 @@ test('a turn of an earlier visit shows the time, the tokens and the cost that we
 test('the closed turn of a session that was not forked is left out', () => {
   const turns = shown(stored('t', 'completed', [user('a'), assistant('A')]), stored('c', 'closed', []))
   expect(turns.map(({ turnId }) => turnId)).toEqual(['t'])
+})
+
+test('a run that is handed off shows a turn of each agent with its own events, and the input once', async () => {
+  const to = { toolCalls: [{ name: 'handoff', args: { to: 'refunds', reason: 'Order 7' } }] }
+  const of = { sessionGroup: 'desk' }
+  const refunds = new Agent({ name: 'refunds', ...of, model: scriptedModel(['Refunded.']) }).use(handoff({ to: [] }))
+  const triage = new Agent({ name: 'triage', ...of, model: scriptedModel([to]) }).use(
+    handoff({ to: [{ agent: refunds as Agent, description: 'Refunds' }] }),
+  )
+  const at = { sessionId: 's', tenant: '', owner: 'ada' }
+  const trace = new Trace()
+  let run = ''
+  for await (const event of agentGroup([triage, refunds]).session({ id: 's' }).run('Money back')) {
+    const { turnId = run, type } = event as { turnId?: string; type: string }
+    run ||= turnId
+    const agent = turnId === run ? 'triage' : 'refunds'
+    if (type === 'turn:start' || !trace.turns.has(turnId)) trace.add({ type: 'turn', turnId, agent, ...at } as never)
+    trace.add({ type: 'event', turnId: run, ...at, event, at: 0 } as never)
+  }
+  const turns = chatTurns({ turns: [] as StoredTurn[] } as Conversation, [...trace.turns.values()])
+  expect(turns.map(({ agent, status, reason }) => [agent, status, reason])).toEqual([
+    ['triage', 'stopped', 'handed off to refunds: Order 7'],
+    ['refunds', 'completed', undefined],
+  ])
+  expect(turns.map(({ answer }) => answer.flatMap((item) => (item.kind === 'text' ? item.text : [])))).toEqual([
+    [],
+    ['Refunded.'],
+  ])
+})
+
+test('a call of a workflow has the name of its step, and other calls that of their tool', () => {
+  expect(callName('step', 'load@1', { name: 'load' })).toBe('step load')
+  expect(callName('approval', 'refund#2', { name: 'refund' })).toBe('approval refund#2')
+  expect(callName('step', 'call_1', { name: 'load' })).toBe('step')
+  expect(callName('refund', 'refund', { name: 'refund' })).toBe('refund')
 })

@@ -35,7 +35,7 @@ test.each(looks)(
     expect(await violations(page)).toEqual([])
     await goTo('Inspect')
     await page.getByRole('treeitem').nth(3).click()
-    for (const view of ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent', 'Evals', 'Replay']) {
+    for (const view of ['Onion', 'State', 'Events', 'Recall', 'Usage', 'Logs', 'Agent', 'Evals', 'Replay']) {
       await openView(page, view)
       expect(await violations(page), view).toEqual([])
     }

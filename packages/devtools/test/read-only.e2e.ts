@@ -4,19 +4,21 @@ import { Agent } from 'allium'
 import { scriptedModel } from 'allium/testing'
 import { expect, test } from 'vitest'
 import { violations } from './axe.ts'
-import { ask, openPage, startProject } from './project.ts'
+import { ask, openPage, openView, startProject } from './project.ts'
 
 const image = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64').toString('base64')
 const agentSource = (options = '{}', exported = '') => `
   import { join } from 'node:path'
   import { sqlite } from '@allium/store-sqlite'
   import { Agent } from 'allium'
+  import * as memory from 'allium/memory'
   import { scriptedModel } from 'allium/testing'
   const mirror = (bytes) => bytes.map((byte) => byte ^ 0xff)
   export const store = sqlite(join(process.cwd(), 'production.db'), ${options})
   export const principal = { tenantId: 'acme', userId: 'dev' }
   ${exported}
   export default new Agent({ name: 'support', store, model: scriptedModel(Array(9).fill('From the copy.')) })
+    .use(memory.recall({ every: 'turn' }))
 `
 const mirror = (bytes: Uint8Array) => bytes.map((byte) => byte ^ 0xff)
 
@@ -43,7 +45,7 @@ async function fill(cwd: string, options?: SqliteOptions) {
   return store
 }
 
-test('shows sessions of the store of the agent read-only, with an audit record, and continues in a copy', async () => {
+test('shows sessions of the store of the agent read-only, with an audit record, continues in a copy, and shows what that recalls', async () => {
   const project = await startProject(agentSource())
   const store = await fill(project.cwd)
   const { page, faults } = await openPage(project.inspector)
@@ -71,6 +73,16 @@ test('shows sessions of the store of the agent read-only, with an audit record, 
   for await (const line of store.audit.chainOf('acme').lines()) looks.push(JSON.parse(line).type)
   expect(looks).toEqual(['inspect:turns', 'inspect:file', 'inspect:copy'])
   store.close()
+  await (await project.send('/sessions/monday/runs', { input: 'My alpaca is called Pia.' })).text()
+  await ask(page, 'which alpaca?')
+  await openView(page, 'Recall')
+  await page.getByText('looked for: alpaca').waitFor()
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: 'has alpaca' })
+    .getByRole('button', { name: 'Open monday' })
+    .click()
+  await page.locator('.found').getByText('My alpaca is called Pia.').waitFor()
   expect(faults).toEqual([])
 })
 

@@ -46,6 +46,8 @@ async function recordedTurn() {
   recordTurns(agent as never, store.recordings)
   const session = agent.session({ id: 'chat', principal: { userId: 'jane' } })
   const { turnId } = await session.run('Refund it')
+  // The recording is stored after the run.
+  await session.close()
   const turn = { tenant: '', owner: 'jane', sessionId: 'chat', turnId }
   const replayed = (name: string, limit: number, change: object, of = turn) => {
     write(`${name}.ts`, source(limit))

@@ -2,13 +2,14 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import { Chat } from './parts/chat.tsx'
 import { type ChatTurn, chatTurns } from './parts/chat-turns.ts'
 import { Header, LoadError } from './parts/header.tsx'
-import { InspectPanel, type Tab } from './parts/inspect-panel.tsx'
-import { IdentityDialog, SaveCaseDialog } from './parts/lazy.tsx'
-import { Palette } from './parts/palette.tsx'
+import { InspectPanel } from './parts/inspect-panel.tsx'
+import { IdentityDialog, Palette, SaveCaseDialog } from './parts/lazy.tsx'
 import { SessionList } from './parts/session-list.tsx'
+import type { Tab } from './parts/tabs.ts'
 import { useChatActions } from './parts/use-chat-actions.ts'
-import { commandsOf, usePalette } from './parts/use-commands.ts'
 import { useConversation } from './parts/use-conversation.ts'
+import { usePalette } from './parts/use-palette.ts'
+import type { ChatTarget } from './parts/use-scroll-to.ts'
 import { useTheme } from './parts/use-theme.ts'
 import type { Identity } from './store/api.ts'
 import { Files, type LoadFile, loadFile } from './store/files.ts'
@@ -29,6 +30,7 @@ export function App() {
   const [readOnly, setReadOnly] = useState<SessionItem[]>([])
   const [selected, setSelected] = useState(readSelection)
   const [chosen, setChosen] = useState<string>()
+  const [target, setTarget] = useState<ChatTarget>()
   const [tab, setTab] = useState<Tab>('Onion')
   const [saving, setSaving] = useState<ChatTurn>()
   const [place, setPlace] = useState<(typeof places)[number]>('Chat')
@@ -53,7 +55,14 @@ export function App() {
     setSelected(item)
     keepSelection(item)
     setChosen(undefined)
+    setTarget(undefined)
     setPlace('Chat')
+  }
+  const open = (id: string, turnId: string) => {
+    if (selected === undefined) return
+    const { tenant, owner } = selected
+    select({ id, tenant, owner, status: '', updatedAt: 0 })
+    setTarget({ turnId })
   }
   const choose = (identity: Identity) => {
     live.chosen = identity
@@ -113,7 +122,7 @@ export function App() {
             selected={selected}
             select={select}
           />
-          <Chat item={selected} loaded={loaded} turns={turns} chat={chat} />
+          <Chat item={selected} loaded={loaded} turns={turns} chat={chat} target={target} />
           {saving !== undefined && (
             <SaveCaseDialog turn={saving} turns={turns} identity={chat.owner} close={() => setSaving(undefined)} />
           )}
@@ -127,6 +136,7 @@ export function App() {
             openTab={setTab}
             chosen={chosen}
             choose={setChosen}
+            open={open}
           />
         </Files.Provider>
       </main>
@@ -137,7 +147,7 @@ export function App() {
           </button>
         ))}
       </nav>
-      {isSearching && <Palette commands={commandsOf({ ...targets, ...actions })} close={() => setSearching(false)} />}
+      {isSearching && <Palette targets={{ ...targets, ...actions }} close={() => setSearching(false)} />}
       {isChoosing && <IdentityDialog identity={identity} apply={choose} close={() => setChoosing(false)} />}
     </div>
   )

@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions, type Middleware } from '@allium/core'
+import { Agent, type AgentOptions, defineMiddleware, type Middleware } from '@allium/core'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { agentGroup } from '../src/group.ts'
@@ -54,6 +54,22 @@ describe('handoff', () => {
     const chat = agentGroup([triage.agent, refunds.agent]).session()
     const calls = async (input: string) => (await chat.run(input)).usage.calls
     expect([await calls('Money back'), await calls('Thanks')]).toEqual([2, 1])
+  })
+
+  it('checks all agents of a group, and says whose layers it means', () => {
+    const cap = { name: 'cap', order: { inside: ['tools:handoff'] } }
+    const refunds = part('refunds', { says: [] }).agent
+    const triage = new Agent({ name: 'triage', sessionGroup: 'desk', model: scriptedModel([]) }).use([
+      defineMiddleware({
+        ...cap,
+        async turn(_, next) {
+          await next()
+        },
+      }),
+      handoff({ to: [] }),
+    ])
+    const [finding, ...others] = agentGroup([refunds, triage]).check()
+    expect([finding?.layers, others]).toEqual([['triage/tools:handoff', 'triage/cap'], []])
   })
 
   it('hands back like it hands off', async () => {

@@ -3,10 +3,23 @@ import type { ReadOnlyStore } from '@allium/server/inspect'
 import type { AgentStore, EventLog, memoryStore, SessionStore } from '@allium/store'
 import { type SqliteStore, sqlite } from '@allium/store-sqlite'
 import type { AgentModule, DevAgent } from './load-agent.ts'
-import { redirectSessions } from './redirect-sessions.ts'
+import { redirectPassages, redirectSessions } from './redirect-sessions.ts'
 
 /** The name under which `memoryStore()` finds the store that replaces it. */
 const memoryStoreStandIn = Symbol.for('allium:memory-store')
+
+/** The parts of a store beside its sessions that a `memoryStore()` has, too. */
+type LateParts = Pick<SqliteStore, 'recordings' | 'feedback' | 'rollouts' | 'passages'>
+const latePartNames: readonly string[] = [
+  'recordings',
+  'feedback',
+  'rollouts',
+  'passages',
+] satisfies (keyof LateParts)[]
+
+function isLatePart(name: string): name is keyof LateParts {
+  return latePartNames.includes(name)
+}
 
 /** The stores of the server, and the agent's own store, whose sessions are read-only. */
 interface ServedStores {
@@ -22,8 +35,7 @@ export function openSessions(database: string) {
   const store = (encrypt?: AgentModule['encrypt']) => (opened ??= sqlite(database, { synchronous: 'normal', encrypt }))
   // Opened at the first use, when the module has been imported and `encrypt` is known.
   const sessions = new Proxy({} as ReturnType<typeof memoryStore>, {
-    get: (_, name: keyof SessionStore | 'recordings' | 'feedback') =>
-      name === 'recordings' || name === 'feedback' ? store()[name] : store().sessions[name],
+    get: (_, name: keyof ReturnType<typeof memoryStore>) => (isLatePart(name) ? store()[name] : store().sessions[name]),
   })
   Object.assign(globalThis, {
     [memoryStoreStandIn]: () => {
@@ -49,7 +61,7 @@ export function openSessions(database: string) {
       )
     },
     /** The inspector's own store, whatever store the agent has. */
-    parts: (module: AgentModule): Pick<SqliteStore, 'recordings' | 'feedback'> => store(module.encrypt),
+    parts: (module: AgentModule): LateParts => store(module.encrypt),
     close() {
       Reflect.deleteProperty(globalThis, memoryStoreStandIn)
       opened?.close()
@@ -58,10 +70,11 @@ export function openSessions(database: string) {
 }
 
 function readOnlyStore(
-  configured: Pick<AgentStore, 'sessions' | 'audit'> & { readonly runs?: { readonly sealed?: boolean } },
+  configured: Pick<AgentStore, 'sessions' | 'audit' | 'passages'> & { readonly runs?: { readonly sealed?: boolean } },
   dev: SqliteStore,
   { encrypt, audit, auditSecret }: AgentModule,
 ): ReadOnlyStore {
+  if (configured.passages !== undefined) redirectPassages(configured.passages, dev.passages)
   return {
     sessions: redirectSessions(configured.sessions, dev.sessions),
     audit: audit ?? (configured.audit as ReadOnlyStore['audit'] | undefined) ?? dev.audit,

@@ -8,6 +8,7 @@ import { type ChildOptions, keyHeader, maxBodyBytes } from '../messages.ts'
 import { feedbackRoute } from './feedback-route.ts'
 import { loadAgent } from './load-agent.ts'
 import { openSessions } from './open-sessions.ts'
+import { recallRoute } from './recall-route.ts'
 import { recordTurns } from './record-turns.ts'
 import { developer, principalOf, withRequestContext } from './request-headers.ts'
 
@@ -46,7 +47,9 @@ export async function runAgent(options: ChildOptions): Promise<RunningAgent> {
   await agent.init()
   const [name = agent.name] = agent.sessionNames
   const answer = async (request: Request) =>
-    (await feedbackRoute(request, { store: own.feedback, agent: name })) ?? app.fetch(request)
+    (await feedbackRoute(request, { store: own.feedback, agent: name })) ??
+    (await recallRoute(request, { passages: own.passages, agent: name, layers: agent.inspect().layers })) ??
+    app.fetch(request)
   const isFromInspector = (request: Request) => request.headers.get(keyHeader) === key
   const fetch: typeof app.fetch = async (request) =>
     isFromInspector(request) ? withContext(request, () => answer(request)) : new Response(null, { status: 403 })

@@ -10,6 +10,8 @@ interface Inspection {
   tools: { name: string; description?: string }[]
   approvers: string
   findings: Finding[]
+  /** The agents of a group. */
+  agents?: Inspection[]
 }
 
 interface Layer {
@@ -28,17 +30,26 @@ interface Finding {
   message: string
 }
 
-/** The agent itself: its layers with the findings of `check()`, and its tools. */
+/** The agent itself, or the agents of a group: the layers with the findings of `check()`, and the tools. */
 export function AgentPanel({ identity }: { identity: Identity }) {
   const [inspection, setInspection] = useState<Inspection>()
   useEffect(() => {
     api<Inspection>('/inspect', identity).then(setInspection, () => {})
   }, [live.status.at])
   if (inspection === undefined) return <p class="empty">The agent is loading.</p>
-  const { layers, tools, findings, scopes, agent, approvers } = inspection
-  const others = findings.filter((finding) => !layers.some(({ name }) => finding.layers.includes(name)))
   return (
     <div class="panel-body scrolls" tabIndex={0} role="group" aria-label="Agent">
+      {(inspection.agents ?? [inspection]).slice(0, 50).map((one) => (
+        <Inspected key={one.agent} {...one} />
+      ))}
+    </div>
+  )
+}
+
+function Inspected({ layers, tools, findings, scopes, agent, approvers }: Inspection) {
+  const others = findings.filter((finding) => !layers.some(({ name }) => finding.layers.includes(name)))
+  return (
+    <>
       <h2>{`${agent}: ${layers.length} layers`}</h2>
       <p>
         {approvers === 'owner'
@@ -83,7 +94,7 @@ export function AgentPanel({ identity }: { identity: Identity }) {
           <pre>{pretty(rest)}</pre>
         </details>
       ))}
-    </div>
+    </>
   )
 }
 

@@ -10,6 +10,7 @@ import { costsOf } from '../store/usage.ts'
 /** A turn as the chat shows it. */
 export interface ChatTurn {
   turnId: string
+  agent: string | undefined
   /** The turn before it in the session, from which a fork starts. */
   previous: string | undefined
   /** Undefined for a turn that resumes another one. */
@@ -36,14 +37,16 @@ export function chatTurns(conversation: Conversation, live: readonly Turn[]): Ch
   const results = new Map(stored.flatMap(({ messages }) => messages.flatMap(partsOf)).flatMap(resultEntry))
   const result = stored.map((turn): ChatTurn => {
     const live = byId.get(turn.turnId)
-    const base = turn.endedAt === undefined && live !== undefined ? fromLive(live) : fromStored(turn, results, costs)
+    const base =
+      turn.endedAt === undefined && live !== undefined ? fromLive(live, true) : fromStored(turn, results, costs)
     const status = live?.status === 'interrupted' ? live.status : base.status
     const input = base.input ?? inputOf(turn)
     return { ...base, status, input, files: inputFiles(turn), usd: live?.usd || base.usd, live }
   })
   const ids = new Set(stored.map(({ turnId }) => turnId))
-  for (const turn of live)
-    if (!ids.has(turn.turnId) && !('path' in (turn.events[0]?.event ?? {}))) result.push(fromLive(turn))
+  for (const [index, turn] of live.entries())
+    if (!ids.has(turn.turnId) && !('path' in (turn.events[0]?.event ?? {})))
+      result.push(fromLive(turn, (live[index - 1]?.handedOffTo ?? '') === turn.info?.agent))
   const main = result.filter(({ status }) => status !== 'closed' || result.length === 1)
   return main.map((turn, index) => ({ ...turn, previous: main[index - 1]?.turnId }))
 }
@@ -55,10 +58,11 @@ function resultEntry(part: StoredPart): [string | undefined, StoredPart][] {
 }
 
 function fromStored(turn: StoredTurn, results: Results, costs: ReadonlyMap<string, number>): ChatTurn {
-  const { turnId, status, reason, startedAt, endedAt, usage } = turn
+  const { turnId, agent, status, reason, startedAt, endedAt, usage } = turn
   const ran = endedAt !== undefined && status !== copied
   return {
     turnId,
+    agent,
     previous: undefined,
     input: turn.resumes === undefined ? inputOf(turn) : undefined,
     files: [],
@@ -73,11 +77,13 @@ function fromStored(turn: StoredTurn, results: Results, costs: ReadonlyMap<strin
   }
 }
 
-function fromLive(turn: Turn): ChatTurn {
+/** @param continues after a handoff, without an input of its own */
+function fromLive(turn: Turn, continues: boolean): ChatTurn {
   const { turnId, answer, status, reason, resumes, usage, usd, roots } = turn
-  const message = resumes === undefined && turn.info?.resumed !== true ? firstInput(turn) : undefined
+  const hasInput = !continues && resumes === undefined && turn.info?.resumed !== true
+  const message = hasInput ? firstInput(turn) : undefined
   const [input, files] = message === undefined ? [undefined, []] : [textOf(message), filesOf(message)]
-  const facts = { turnId, answer, status, reason, usage, usd, duration: roots[0]?.duration }
+  const facts = { turnId, agent: turn.info?.agent, answer, status, reason, usage, usd, duration: roots[0]?.duration }
   return { ...facts, previous: undefined, input, files, isStored: false, live: turn }
 }
 

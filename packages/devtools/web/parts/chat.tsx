@@ -5,16 +5,18 @@ import { ApprovalCard } from './approval-card.tsx'
 import { type ChatRow, countRows, rowsBetween } from './chat-rows.ts'
 import type { ChatTurn } from './chat-turns.ts'
 import { Composer } from './composer.tsx'
-import { ReadOnlyNotice } from './read-only-notice.tsx'
+import { ReadOnlyNotice } from './lazy.tsx'
 import { AnswerPart, type TurnActions, TurnFooter, UserMessage } from './turn-view.tsx'
 import type { ChatActions } from './use-chat-actions.ts'
 import type { LoadedConversation } from './use-conversation.ts'
+import { type ChatTarget, useScrollTo } from './use-scroll-to.ts'
 
 export interface ChatProps {
   item: SessionItem | undefined
   loaded: LoadedConversation
   turns: readonly ChatTurn[]
   chat: ChatActions
+  target: ChatTarget | undefined
 }
 
 /** Most parts of the conversation in the document. */
@@ -22,7 +24,7 @@ const windowSize = 100
 const windowStep = 50
 
 /** The conversation of a session. */
-export function Chat({ item, loaded, turns, chat }: ChatProps) {
+export function Chat({ item, loaded, turns, chat, target }: ChatProps) {
   const { conversation, loadEarlier } = loaded
   const { actions, send, steer, stop, decide, fault } = chat
   const problem = fault || (conversation.fault ?? '')
@@ -36,6 +38,7 @@ export function Chat({ item, loaded, turns, chat }: ChatProps) {
     const element = box.current
     if (element !== null && isAtEnd.current && back === 0) element.scrollTop = element.scrollHeight
   })
+  useScrollTo(target, { turns, loaded, box, isAtEnd, setBack })
   const onScroll = () => {
     const { scrollTop, clientHeight, scrollHeight } = box.current as HTMLDivElement
     isAtEnd.current = scrollTop + clientHeight >= scrollHeight - 40
@@ -58,7 +61,7 @@ export function Chat({ item, loaded, turns, chat }: ChatProps) {
           <p class="empty">{item === undefined ? 'A new session. Ask the agent something.' : 'No turns yet.'}</p>
         )}
         {rowsBetween(turns, start, end).map((row) => (
-          <Row key={row.key} row={row} actions={actions} />
+          <Row key={row.key} row={row} actions={actions} isFound={row.turn.turnId === target?.turnId} />
         ))}
         {end < count && (
           <button type="button" class="quiet more" onClick={() => setBack(Math.max(0, back - windowStep))}>
@@ -82,11 +85,11 @@ export function Chat({ item, loaded, turns, chat }: ChatProps) {
   )
 }
 
-function Row({ row: { turn, part }, actions }: { row: ChatRow; actions: TurnActions }) {
+function Row({ row: { turn, part }, actions, isFound }: { row: ChatRow; actions: TurnActions; isFound: boolean }) {
   if (part === 'input' && turn.input === undefined) return null
   if (typeof part === 'object' && part.kind === 'step') return null
   return (
-    <div class="chat-row">
+    <div class={isFound ? 'chat-row found' : 'chat-row'}>
       {part === 'input' && <UserMessage turn={turn} actions={actions} />}
       {part === 'end' && <TurnFooter turn={turn} actions={actions} />}
       {typeof part === 'object' && <AnswerPart item={part} turn={turn} actions={actions} />}

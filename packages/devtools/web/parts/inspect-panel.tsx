@@ -4,13 +4,11 @@ import type { Conversation, SessionItem } from '../store/sessions.ts'
 import type { Turn } from '../store/trace.ts'
 import type { ChatTurn } from './chat-turns.ts'
 import { EventsPanel } from './events-panel.tsx'
-import { AgentPanel, EvalsPanel, ReplayPanel, UsagePanel } from './lazy.tsx'
+import { AgentPanel, EvalsPanel, RecallPanel, ReplayPanel, UsagePanel } from './lazy.tsx'
 import { LogsPanel } from './logs-panel.tsx'
 import { OnionPanel } from './onion.tsx'
 import { StatePanel } from './state-panel.tsx'
-
-export const tabs = ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent', 'Evals', 'Replay'] as const
-export type Tab = (typeof tabs)[number]
+import { type Tab, tabs } from './tabs.ts'
 
 export interface InspectPanelProps {
   /** The selected session, and its turns as the chat shows them. */
@@ -23,11 +21,13 @@ export interface InspectPanelProps {
   openTab(tab: Tab): void
   chosen: string | undefined
   choose(turnId: string): void
+  /** Opens a session of the same person at a turn. */
+  open(sessionId: string, turnId: string): void
 }
 
 /** The views next to the chat. */
 export function InspectPanel(props: InspectPanelProps) {
-  const { item, chat, turns, conversation, identity, tab, openTab, chosen, choose } = props
+  const { item, chat, turns, conversation, identity, tab, openTab, chosen, choose, open } = props
   useEffect(() => document.getElementById(`tab-${tab}`)?.scrollIntoView({ block: 'nearest' }), [tab])
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
@@ -58,6 +58,9 @@ export function InspectPanel(props: InspectPanelProps) {
         {tab === 'Onion' && <OnionPanel turns={turns} chosen={chosen} choose={choose} />}
         {tab === 'State' && <StatePanel turns={turns} />}
         {tab === 'Events' && <EventsPanel turns={turns} />}
+        {tab === 'Recall' && (
+          <RecallPanel item={item} turns={turns} chat={chat} chosen={chosen} choose={choose} open={open} />
+        )}
         {tab === 'Usage' && <UsagePanel item={item} conversation={conversation} turns={turns} identity={identity} />}
         {tab === 'Logs' && <LogsPanel />}
         {tab === 'Replay' && (

@@ -12,6 +12,7 @@ function isOpenByDefault(span: Span, { spans }: Turn): boolean {
 export function visibleSpans(turn: Turn, toggled: ReadonlySet<number>): Span[] {
   const rows: Span[] = []
   const add = (span: Span) => {
+    if (isPlan(span)) return
     rows.push(span)
     if (isOpen(span, turn, toggled)) for (const child of span.children) add(child)
   }
@@ -21,4 +22,9 @@ export function visibleSpans(turn: Turn, toggled: ReadonlySet<number>): Span[] {
 
 export function isOpen(span: Span, turn: Turn, toggled: ReadonlySet<number>): boolean {
   return isOpenByDefault(span, turn) !== toggled.has(span.id)
+}
+
+/** Whether the code of a workflow only said here which steps come next. */
+function isPlan({ scope, layer, subject, decision }: Span): boolean {
+  return scope === 'model' && layer === 'workflow' && subject === layer && decision === 'skipped'
 }

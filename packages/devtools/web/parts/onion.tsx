@@ -1,4 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
+import type { ToolItem } from '../store/answer.ts'
+import { callName } from '../store/call-name.ts'
+import { live } from '../store/store.ts'
 import { isOfSubAgent, type Span, type Turn } from '../store/trace.ts'
 import { count, duration, money, tokens } from './format.ts'
 import { isOpen, visibleSpans } from './onion-rows.ts'
@@ -39,19 +42,19 @@ export function OnionPanel({ turns, chosen, choose }: OnionProps) {
 
 function titleOf(turn: Turn): string {
   const { info, status } = turn
-  const name = isOfSubAgent(turn) ? ` ${info?.agent}` : info?.resumed ? ', resumed' : ''
-  return `${(info?.turnIndex ?? 0) + 1}${name} · ${status}`
+  const agent = info === undefined || info.agent === live.status.agent ? '' : ` ${info.agent}`
+  return `${(info?.turnIndex ?? 0) + 1}${agent}${info?.resumed ? ', resumed' : ''} · ${status}`
 }
 
 function TurnFacts({ turn }: { turn: Turn }) {
-  const { roots, usage, usd, spans, requests, reason } = turn
+  const { roots, usage, usd, spans, requests, status, reason } = turn
   return (
     <>
       <span>{duration(roots[0]?.duration)}</span>
       <span>{`${count(spans.size, 'span')}, ${count(requests.length, 'model call')}`}</span>
       {usage !== undefined && <span>{tokens(usage)}</span>}
       {usd > 0 && <span>{money(usd)}</span>}
-      {reason !== undefined && <span class="reason">{reason}</span>}
+      {reason !== undefined && <span class={`reason ${status}`}>{reason}</span>}
     </>
   )
 }
@@ -95,6 +98,7 @@ function OnionTree({ turn }: { turn: Turn }) {
           return (
             <SpanRow
               span={row}
+              name={nameOf(row, turn)}
               total={total}
               open={open}
               isSelected={isSelected}
@@ -107,6 +111,13 @@ function OnionTree({ turn }: { turn: Turn }) {
       {span !== undefined && <SpanDetails key={span.id} turn={turn} span={span} close={() => setSelected(undefined)} />}
     </div>
   )
+}
+
+/** The name of the call that a span is of. */
+function nameOf({ subject, callId }: Span, { answer }: Turn): string | undefined {
+  if (subject === undefined || callId === undefined) return subject
+  const call = answer.find((item) => item.kind === 'tool' && item.callId === callId) as ToolItem | undefined
+  return callName(subject, callId, call?.args)
 }
 
 interface KeyState {

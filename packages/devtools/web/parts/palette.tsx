@@ -1,8 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Command, indexAfter, matching } from '../store/commands.ts'
+import { type CommandTargets, commandsOf } from './commands-of.ts'
 
 /** The command palette: a text field that filters commands. Arrow keys choose one, Enter runs it, Escape closes. */
-export function Palette({ commands, close }: { commands: readonly Command[]; close(): void }) {
+export function Palette({ targets, close }: { targets: CommandTargets; close(): void }) {
+  const commands = commandsOf(targets)
   const dialog = useRef<HTMLDialogElement>(null)
   const list = useRef<HTMLDivElement>(null)
   const [query, setQuery] = useState('')

@@ -1,4 +1,4 @@
-import { itemKey, type SessionItem } from '../store/sessions.ts'
+import { itemKey, ownerName, type SessionItem } from '../store/sessions.ts'
 import { clock } from './format.ts'
 
 export interface SessionListProps {
@@ -10,10 +10,6 @@ export interface SessionListProps {
 }
 
 const shown = 60
-
-export function ownerName({ tenant, owner }: Pick<SessionItem, 'tenant' | 'owner'>): string {
-  return tenant === '' ? owner : `${owner} of ${tenant}`
-}
 
 /** The sessions of the inspector's store and of running turns, last changed first, and those of the agent's own store. */
 export function SessionList({ items, readOnly, selected, select }: SessionListProps) {

@@ -3,6 +3,8 @@ import { duration, money } from './format.ts'
 
 export interface SpanRowProps {
   span: Span
+  /** The call that it is of: a model, or a tool. */
+  name: string | undefined
   /** The duration of the turn, for the bar. */
   total: number
   /** Whether its children are shown; undefined without children. */
@@ -13,8 +15,8 @@ export interface SpanRowProps {
 }
 
 /** One layer of one call. */
-export function SpanRow({ span, total, open, isSelected, select, toggle }: SpanRowProps) {
-  const { id, layer, scope, subject, core, depth, self, decision, changed, usd, error } = span
+export function SpanRow({ span, name: subject, total, open, isSelected, select, toggle }: SpanRowProps) {
+  const { id, layer, scope, core, depth, self, decision, changed, usd, error } = span
   const name = core && scope !== 'turn' ? (subject ?? layer) : layer
   const fields = changed?.map(({ field }) => field).join(', ')
   const label = decision === 'changed' && fields !== undefined ? `changed ${fields}` : (decision ?? 'running')

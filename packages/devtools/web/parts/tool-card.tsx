@@ -1,14 +1,15 @@
 import type { ToolItem } from '../store/answer.ts'
+import { callName } from '../store/call-name.ts'
 import { brief, pretty } from './format.ts'
 import { Block, thrown } from './span-details.tsx'
 
 /** A tool call with its arguments and its result, which open on a click. */
 export function ToolCard({ tool, error }: { tool: ToolItem; error: string | undefined }) {
-  const { name, args, result, status } = tool
+  const { name, callId, args, result, status } = tool
   return (
     <details class="card tool">
       <summary>
-        <span class="tool-name">{name}</span>
+        <span class="tool-name">{callName(name, callId, args)}</span>
         <code class="args">{brief(args, 80)}</code>
         <span class={`badge ${status}`}>{status}</span>
       </summary>

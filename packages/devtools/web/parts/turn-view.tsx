@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { AnswerItem } from '../store/answer.ts'
 import { cacheBreaksOf } from '../store/cache-breaks.ts'
 import { copied } from '../store/copied-turns.ts'
+import { live } from '../store/store.ts'
 import type { ChatTurn } from './chat-turns.ts'
 import { FileView } from './file-view.tsx'
 import { duration, money, tokens } from './format.ts'
@@ -98,21 +99,22 @@ export function AnswerPart({ item, turn, actions }: AnswerPartProps): ComponentC
 
 /** The end of a turn: its status, usage and cost. */
 export function TurnFooter({ turn, actions }: { turn: ChatTurn; actions: TurnActions }) {
-  const { status, reason, live, turnId, isStored, duration: time, usage, usd = 0 } = turn
+  const { agent, status, reason, live: trace, turnId, isStored, duration: time, usage, usd = 0 } = turn
   return (
     <footer class="turn-footer">
       <span class={`badge ${status}`}>{status}</span>
+      {agent !== live.status.agent && <span>{agent}</span>}
       {reason !== undefined && reason !== '' && <span class="reason">{reason}</span>}
       {time !== undefined && <span>{duration(time)}</span>}
       {usage !== undefined && <span>{tokens(usage)}</span>}
       {usd > 0 && <span>{money(usd)}</span>}
-      {live !== undefined &&
-        cacheBreaksOf(live, money).map((line) => (
+      {trace !== undefined &&
+        cacheBreaksOf(trace, money).map((line) => (
           <span key={line} class="cache-break">
             {line}
           </span>
         ))}
-      {live !== undefined && (
+      {trace !== undefined && (
         <button type="button" class="quiet" onClick={() => actions.inspect(turnId)}>
           Onion
         </button>

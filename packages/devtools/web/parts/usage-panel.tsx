@@ -38,9 +38,7 @@ export function UsagePanel({ item, conversation, turns, identity }: UsagePanelPr
       </div>
       {rows.length === 0 ? (
         <p class="empty">
-          {group === 'Sessions'
-            ? 'No session has totals. They come from the layer observe.usage().'
-            : 'This session has no turns yet.'}
+          {group === 'Sessions' ? 'No session has totals. They come from the layer observe.usage().' : 'No turns yet.'}
         </p>
       ) : (
         <div class="scrolls" tabIndex={0} role="group" aria-label="Usage">
@@ -142,7 +140,7 @@ function useSessionUsage(isShown: boolean, identity: Identity, turns: readonly T
     if (!isShown) return
     api<{ sessions: SessionUsageView[] }>('/inspect/usage', identity).then(
       ({ sessions }) => setSessions(sessions),
-      () => setSessions([]),
+      () => {},
     )
   }, [isShown, ended, JSON.stringify(identity)])
   return sessions

@@ -97,7 +97,7 @@ function useLayers(identity: Identity): readonly string[] {
   useEffect(() => {
     api<{ layers: { name: string }[] }>('/inspect', identity).then(
       ({ layers }) => setLayers(layers.map(({ name }) => name).filter((name) => !ownLayers.test(name))),
-      () => setLayers([]),
+      () => {},
     )
   }, [live.status.at])
   return layers

@@ -24,6 +24,8 @@ export interface Tokens {
 export interface StoredTurn {
   turnId: string
   rootId: string
+  /** The agent that ran it. */
+  agent: string
   resumes?: string
   status: string
   reason?: string
@@ -122,6 +124,10 @@ export async function copySession(
   { id, at }: { id: string; at: string },
 ): Promise<void> {
   await api(`${pathOf(item)}/copy?owner=${encodeURIComponent(item.owner)}`, identity, { id, at })
+}
+
+export function ownerName({ tenant, owner }: Pick<SessionItem, 'tenant' | 'owner'>): string {
+  return tenant === '' ? owner : `${owner} of ${tenant}`
 }
 
 /** Identifies a session among those of all owners and both stores. */

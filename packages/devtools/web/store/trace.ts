@@ -46,6 +46,8 @@ export interface Turn {
   /** The errors that tools threw, by call. */
   errors: Map<string | undefined, string>
   resumes?: string
+  /** The agent that it handed the session off to. */
+  handedOffTo?: string
 }
 
 /** The reason with which a server that closes aborts its runs. */
@@ -59,6 +61,8 @@ export class Trace {
   readonly turns = new Map<string, Turn>()
   /** Grows with each record. */
   version = 0
+  /** The current turn of a run that was handed off, by the first turn: each agent has a turn, and one run has the events of all. */
+  readonly #handedOff = new Map<string, string>()
 
   add(record: InspectRecord): void {
     this.version++
@@ -117,7 +121,7 @@ export class Trace {
   }
 
   #turnOf(record: InspectRecord): Turn | undefined {
-    const known = this.turns.get(record.turnId)
+    const known = this.turns.get(record.type === 'event' ? this.#turnIdOf(record) : record.turnId)
     if (known !== undefined) return known
     if (record.type !== 'turn' && record.type !== 'event') return undefined
     const { turnId, sessionId, tenant, owner } = record
@@ -125,6 +129,15 @@ export class Trace {
     const turn: Turn = { turnId, sessionId, tenant, owner, ...lists, status: 'running', usd: 0 }
     this.turns.set(turnId, turn)
     return turn
+  }
+
+  #turnIdOf({ turnId, event }: EventRecord): string {
+    const now = this.#handedOff.get(turnId) ?? turnId
+    const own = 'path' in event ? undefined : (event.turnId as string | undefined)
+    const to = this.turns.get(now)?.handedOffTo
+    if (to === undefined || own === undefined || this.turns.get(own)?.info?.agent !== to) return now
+    this.#handedOff.set(turnId, own)
+    return own
   }
 }
 
@@ -169,11 +182,17 @@ function addEvent(turn: Turn, record: EventRecord): void {
   const { event } = record
   if (!('path' in event)) addToAnswer(turn.answer, event)
   if (event.type === 'turn:start' && !('path' in event)) turn.resumes = event.resumes as string | undefined
+  if (event.type === 'tools:handoff' && !('path' in event)) {
+    turn.handedOffTo = String(event.to)
+    turn.status = 'stopped'
+    turn.reason = `handed off to ${event.to}${event.reason === undefined ? '' : `: ${event.reason}`}`
+  }
   if (event.type === 'run:error') [turn.status, turn.reason] = ['failed', String(event.message)]
   if (event.type !== 'turn:end' || 'path' in event) return
   turn.reason = event.reason as string | undefined
   turn.status = turn.reason === stoppedByReload ? 'interrupted' : String(event.status)
-  turn.usage = event.usage as Turn['usage']
+  // After a handoff, that of the event is of all turns of the run.
+  if (record.turnId === turn.turnId) turn.usage = event.usage as Turn['usage']
 }
 
 function added(total: Tokens = { inputTokens: 0, outputTokens: 0, calls: 0 }, more: Tokens): Tokens {

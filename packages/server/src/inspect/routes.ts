@@ -92,13 +92,24 @@ export function inspectRoutes(
   contentRoutes(serve, host, { inspecting, log })
 }
 
+/** An agent, or a group of agents, with what only some of them have. */
+interface Inspectable {
+  readonly agents?: readonly Inspectable[]
+  inspect(): object
+  check?(): readonly unknown[]
+}
+
+function inspectionOf(agent: Inspectable) {
+  return { ...agent.inspect(), findings: agent.check?.() ?? [], agents: agent.agents }
+}
+
 /** Adds the routes that show an agent, and its turns as they run. */
 function agentRoutes(serve: Serve, feed: Feed, inspecting: Inspecting): void {
   serve(routes.agent, async (c, read) => {
     const { caller } = await inspecting(c.req.raw, c.req.param('agent'))
     await read()
-    const agent = caller.agent as typeof caller.agent & { check?(): readonly unknown[] }
-    return c.body(plainJson({ ...agent.inspect(), findings: agent.check?.() ?? [] }), 200, jsonHeaders)
+    const { agents, ...inspected } = inspectionOf(caller.agent)
+    return c.body(plainJson({ ...inspected, ...(agents && { agents: agents.map(inspectionOf) }) }), 200, jsonHeaders)
   })
 
   serve(routes.feed, async (c, read) => {

@@ -9,6 +9,8 @@ import { withFileViews } from './files.ts'
 export interface StoredTurnView {
   turnId: string
   rootId: string
+  /** The agent that ran it. In a group, turns of a session have different ones. */
+  agent: string
   resumes?: string
   status: StoredStatus
   reason?: string
@@ -74,13 +76,14 @@ export async function turnsOf(
 }
 
 async function viewOf(turn: StoredTurn): Promise<StoredTurnView> {
-  const { turnId, rootId, resumes, status, reason, code, startedAt, endedAt, usage, from, messages, rest } = turn
+  const { turnId, rootId, agent, resumes, status, reason, code, startedAt, endedAt, usage, from, messages, rest } = turn
   const cost = rest.state['observe:usage:cost']
   const skipped = Math.max(0, messages.length - maxMessages)
   const shown = skipped === 0 ? messages : [...messages.slice(0, 1), ...messages.slice(1 + skipped)]
   return {
     turnId,
     rootId,
+    agent,
     ...(resumes !== undefined && { resumes }),
     status,
     ...(reason !== undefined && { reason }),

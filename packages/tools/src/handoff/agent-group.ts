@@ -1,7 +1,7 @@
 import { AlliumError, type DisplayTransform, type Middleware, type Session, type SessionKey } from '@allium/core'
 import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
 import type { GroupAgent, GroupSessionOptions } from './group-agent.ts'
-import { type GroupInspection, inspectGroup } from './inspect-group.ts'
+import { checkAgents, type GroupFinding, type GroupInspection, inspectGroup } from './inspect-group.ts'
 import { LiveGroupRuns } from './live-runs.ts'
 import { SessionOfAgents } from './session-of-agents.ts'
 import { handoffKey } from './targets.ts'
@@ -32,6 +32,8 @@ export interface AgentGroup<Store = unknown> {
   use(layer: Middleware): AgentGroup<Store>
   /** Returns the layers and tools of all agents. */
   inspect(): GroupInspection
+  /** Returns the findings of `check()` of all agents. A layer has the name of its agent before its own. */
+  check(): GroupFinding[]
   dispose(options?: { timeout?: number }): Promise<void>
 }
 
@@ -79,6 +81,7 @@ export function agentGroup<Store = undefined>(
       return group
     },
     inspect: () => inspectGroup(agents),
+    check: () => checkAgents(agents),
     async dispose(options) {
       await Promise.all(agents.map((agent) => agent.dispose(options)))
     },

@@ -1,5 +1,5 @@
 import type { DisplayTransform, Middleware, Session, SessionKey, SessionOptions } from '@allium/core'
-import type { GroupInspection } from './inspect-group.ts'
+import type { GroupFinding, GroupInspection } from './inspect-group.ts'
 import type { HandoffAgent } from './targets.ts'
 
 /** An agent of a group, as `new Agent()` creates it. */
@@ -12,6 +12,7 @@ export interface GroupAgent extends HandoffAgent {
   displayFor(key: SessionKey): Promise<DisplayTransform>
   use(layer: Middleware): unknown
   inspect(): GroupInspection
+  check(): GroupFinding[]
   dispose(options?: { timeout?: number }): Promise<void>
 }
 

@@ -1,3 +1,5 @@
+import type { Agent } from '@allium/core'
+
 /** What `inspect()` returns of an agent, and of a group. */
 export interface GroupInspection {
   readonly layers: readonly GroupLayer[]
@@ -28,4 +30,14 @@ export function inspectGroup(
     tools: [...schemas].map(([name, all]) => ({ name, jsonSchema: all.length === 1 ? all[0] : all })),
     approvers: inspected.some(({ approvers }) => approvers === 'rule') ? 'rule' : 'owner',
   }
+}
+
+/** What `check()` of an agent finds. */
+export type GroupFinding = ReturnType<Agent['check']>[number]
+
+/** Returns the findings of all agents. A layer has the name of its agent before its own. */
+export function checkAgents(agents: readonly { readonly name: string; check(): GroupFinding[] }[]): GroupFinding[] {
+  return agents.flatMap((agent) =>
+    agent.check().map((finding) => ({ ...finding, layers: finding.layers.map((layer) => `${agent.name}/${layer}`) })),
+  )
 }

@@ -1,14 +1,12 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { Identity } from '../store/api.ts'
 import type { Command } from '../store/commands.ts'
 import { readPresets } from '../store/presets.ts'
-import type { SessionItem } from '../store/sessions.ts'
+import { ownerName, type SessionItem } from '../store/sessions.ts'
 import type { ChatTurn } from './chat-turns.ts'
 import { brief } from './format.ts'
-import { type Tab, tabs } from './inspect-panel.tsx'
-import { ownerName } from './session-list.tsx'
+import { type Tab, tabs } from './tabs.ts'
 
-interface CommandTargets {
+export interface CommandTargets {
   sessions: readonly SessionItem[]
   turns: readonly ChatTurn[]
   theme: string
@@ -55,21 +53,6 @@ export function commandsOf(targets: CommandTargets): Command[] {
       }),
     ),
   ]
-}
-
-/** Whether the palette is open. Ctrl+K or ⌘K opens and closes it. */
-export function usePalette(): [boolean, (isOpen: boolean) => void] {
-  const [isOpen, setOpen] = useState(false)
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
-      event.preventDefault()
-      setOpen((now) => !now && document.querySelector('dialog[open]') === null)
-    }
-    addEventListener('keydown', onKeyDown)
-    return () => removeEventListener('keydown', onKeyDown)
-  }, [])
-  return [isOpen, setOpen]
 }
 
 /** After the page has shown the chat, which hides on small screens. */

@@ -1,0 +1,1 @@
+export { type ExplainOptions, explainRecall, type RecallExplanation, type RecallReason } from './explain-recall.ts'
