@@ -48,6 +48,15 @@ describe('handoff', () => {
     ])
   })
 
+  it('fails if the other agent is not in the group, instead of answering nothing', async () => {
+    const refunds = part('refunds', { says: [] })
+    const triage = part('triage', { says: [to('refunds')], to: () => [refunds.agent] })
+    await expect(agentGroup([triage.agent]).session().run('Money back')).rejects.toMatchObject({
+      code: 'layer.config',
+      message: expect.stringContaining('Add it: agentGroup([triage, refunds]).'),
+    })
+  })
+
   it('counts the usage of all turns', async () => {
     const refunds = part('refunds', { says: ['Refunded.', 'Bye.'] })
     const triage = part('triage', { says: [to('refunds')], to: () => [refunds.agent] })

@@ -28,6 +28,8 @@ const passageNames: Record<Exclude<keyof PassageStore, 'sealed'>, true> = {
   postings: true,
   read: true,
   count: true,
+  vectors: true,
+  putVectors: true,
   off: true,
   setOff: true,
   rewrite: true,

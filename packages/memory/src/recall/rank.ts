@@ -24,13 +24,19 @@ export function rank(
   total: number,
 ): RankedPlace[] {
   const scores = new Map<string, Sums>()
+  /** The last position of each session that is known to exist. */
+  const last = new Map<string, number>()
+  for (const { sessionId, position } of postings) last.set(sessionId, Math.max(position, last.get(sessionId) ?? 0))
   for (const ofTerm of groupBy(postings, ({ term }) => term).values()) {
     const sessions = [...groupBy(ofTerm, ({ sessionId }) => sessionId)].map(([sessionId, ofSession]) =>
       windowsOf(sessionId, ofSession),
     )
-    // A word is as rare as the windows that have it.
-    const found = sessions.reduce((sum, { windows }) => sum + windows.size, 0)
-    const idf = Math.log(1 + Math.max(0, total - found + 0.5) / (found + 0.5))
+    // A word is as rare as the windows that have it, and counts a little if all have it.
+    const existing = sessions.flatMap(({ sessionId, windows }) =>
+      [...windows.keys()].filter((position) => position <= (last.get(sessionId) as number)),
+    )
+    const found = Math.min(total, existing.length)
+    const idf = Math.log(1 + (total - found + 0.5) / (found + 0.5))
     for (const { sessionId, alone, windows } of sessions) {
       const sums = scores.get(sessionId) ?? new Map<number, number>()
       scores.set(sessionId, sums)

@@ -1,4 +1,4 @@
-import { layerOptions, option } from '@allium/core'
+import { layerOptions, misconfigured, option } from '@allium/core'
 import type { PassageStore } from '@allium/store'
 import type { EmbeddingModel } from '../embed/embedding-model.ts'
 import { type RecallLanguage, recallLanguages } from './language.ts'
@@ -62,8 +62,10 @@ export function resolveRecallOptions(given: RecallOptions) {
     description = defaultDescription,
     as = 'memory:recall',
   } = rest
+  if (store !== undefined && !('postings' in store))
+    throw misconfigured(as, 'takes store.passages, not the whole store.')
   return { store, every, embed, tool, limit: Math.floor(limit), tokens, language, labelsKey, name, description, as }
 }
 
 const defaultDescription =
-  'Finds what was said in earlier conversations with this user. Use it when the user refers to something that this conversation does not have. It looks for words, so ask with those that the text probably has: names, things, places, months.'
+  'Finds what was said in earlier conversations with this user. Use it when the user refers to something that this conversation does not have. Ask with words that the text probably has: names, things, places, months.'

@@ -92,7 +92,7 @@ export function recall(given: RecallOptions = {}): Middleware | readonly Middlew
 }
 
 function unknownValue(placeholder: string): string {
-  return `"${placeholder}" stands for a value of another conversation, which is not known here. Ask the user for it.`
+  return `"${placeholder}" stands for a value of another conversation. Ask the user for it.`
 }
 
 const questionSchema = {

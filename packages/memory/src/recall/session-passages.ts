@@ -1,4 +1,4 @@
-import { type FlowLabels, messageOf, type SessionContext, type StoredTurn } from '@allium/core'
+import { type FlowLabels, isAlliumError, messageOf, type SessionContext, type StoredTurn } from '@allium/core'
 import { heldLease } from '@allium/core/internal'
 import { withPassages } from '@allium/store/passages'
 import type { Recaller } from './recaller.ts'
@@ -39,10 +39,12 @@ export class SessionPassages {
       const labels = labelsIn(turn.rest.state[this.#labelsKey])
       return passagesOf(turn, { author: this.#recaller.userOf(principal), before, labels }, { key, language })
     } catch (error) {
-      logger.warn(
-        `The run "${turn.turnId}" of the session "${sessionId}" is stored, but cannot be recalled: ${messageOf(error)}`,
-        { error },
-      )
+      // The store rejects the turn, too, and that is reported.
+      if (!isAlliumError(error, 'store.fenced'))
+        logger.warn(
+          `The run "${turn.turnId}" of the session "${sessionId}" is stored, but cannot be recalled: ${messageOf(error)}`,
+          { error },
+        )
       return []
     }
   }

@@ -55,17 +55,18 @@ describe('memory.recall between tenants', () => {
   })
 
   it("keeps an owner's order when other tenants and users write the same words", async () => {
-    const { chat } = scene({ limit: 20 })
-    const ask = async (id: string) => found((await chat(id, ['?'], [asks('zebra vault alpaca'), 'Ok.'])).result)
-    await chat('a', ['The zebra sleeps.', 'The vault is open.'], ['Ok.', 'Ok.'])
-    await chat('b', ['An alpaca.', 'A zebra in the vault.'], ['Ok.', 'Ok.'])
-    const before = await ask('q1')
-    for (const userId of ['bob', 'eve'])
-      for (const tenantId of ['acme', 'other'])
-        await chat('c', ['zebra', 'zebra', 'alpaca zebra'], ['Ok.', 'Ok.', 'Ok.'], { tenantId, userId })
-    const after = await ask('q2')
-    expect(before.slice(0, 3)).toContain('A zebra in the vault.')
-    expect(after.filter((text) => text !== '?')).toEqual(before.filter((text) => text !== '?'))
+    const orderWith = async (others: readonly string[]) => {
+      const { chat } = scene({ limit: 20 })
+      await chat('a', ['The zebra sleeps.', 'The vault is open.'], ['Ok.', 'Ok.'])
+      await chat('b', ['An alpaca.', 'A zebra in the vault.'], ['Ok.', 'Ok.'])
+      for (const userId of others)
+        for (const tenantId of ['acme', 'other'])
+          await chat('c', ['zebra', 'zebra', 'alpaca zebra'], ['Ok.', 'Ok.', 'Ok.'], { tenantId, userId })
+      return found((await chat('q', ['?'], [asks('zebra vault alpaca'), 'Ok.'])).result)
+    }
+    const alone = await orderWith([])
+    expect(alone.slice(0, 3)).toContain('A zebra in the vault.')
+    expect(await orderWith(['bob', 'eve'])).toEqual(alone)
   })
 
   it('marks the text of a colleague as untrusted in the conversations that a team shares', async () => {

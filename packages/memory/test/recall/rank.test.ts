@@ -27,6 +27,13 @@ describe('rank', () => {
     expect(keys(places).slice(0, 2).sort()).toEqual(['a4', 'a5'])
   })
 
+  it('counts words that all messages have, and prefers the message with more of the words', () => {
+    const both = [posting('hotel', 'a', 0), posting('hotel', 'b', 0)]
+    expect(keys(rank([posting('costs', 'a', 0), ...both], 2))[0]).toBe('a0')
+    expect(keys(rank([...both, posting('bern', 'b', 0)], 2))[0]).toBe('b0')
+    expect(keys(rank([...both, posting('bern', 'b', 0), posting('costs', 'b', 0)], 9))[0]).toBe('b0')
+  })
+
   it('returns each place once, best first, for any postings and any total', () => {
     const one = fc.record({
       term: fc.constantFrom('a', 'b', 'c'),

@@ -1,5 +1,6 @@
 import {
   type AgentRun,
+  AlliumError,
   type Decision,
   type Input,
   isAlliumError,
@@ -146,7 +147,8 @@ export class SessionOfAgents {
   ): Promise<StartedTurn | undefined> {
     await this.#leave()
     const { agent, waiting } = handoffIn(state) ?? {}
-    if (status !== 'stopped' || reason !== handoffReason || waiting !== true || agent !== this.agent) return undefined
+    if (status !== 'stopped' || reason !== handoffReason || waiting !== true) return undefined
+    if (agent !== this.agent) throw notInGroup(this.agent, `${agent}`)
     const key = idempotencyKey === undefined ? undefined : `${idempotencyKey}/handoff-${count}`
     const turn = this.#current.run(continuation, { ...options, idempotencyKey: key })
     return { turn: turn as StartedTurn['turn'] }
@@ -198,6 +200,13 @@ function continuing({ journal, use = [] }: Options): Pick<Options, 'use'> {
     },
   }
   return { use: [...use, layer] }
+}
+
+function notInGroup(from: string, to: string): AlliumError {
+  return new AlliumError(
+    'layer.config',
+    `The agent "${from}" handed off to "${to}", which is not in the group. Add it: agentGroup([${from}, ${to}]).`,
+  )
 }
 
 function handoffIn(state: unknown): Handoff | null | undefined {
