@@ -26,9 +26,7 @@ export function postgresPassages(db: Database, sealer: Sealer, blobs: Blobs): Pa
       from (select * from ${table} where terms @> array[t.term] offset 0) p where ${ofScope}
       order by n desc limit ${maxPostings}
     ) p order by t.i, p.n desc`
-  const selectPassages = `select p.session, p.position, p.idx, p.role, p.author, p.at, p.words, p.flow,
-      t.turn_id, t.start, t.messages, t.sealed_as
-    from unnest($4::text[], $5::integer[]) with ordinality as a (session, position, i)
+  const selectPassages = `select ${selected} from unnest($4::text[], $5::integer[]) with ordinality as a (session, position, i)
     join ${table} p using (session, position)
     join ${db.s}.turns t using (tenant, owner, agent, session, seq) where ${ofScope} order by a.i`
 
@@ -84,4 +82,6 @@ export function postgresPassages(db: Database, sealer: Sealer, blobs: Blobs): Pa
 const selectKey = (s: string) =>
   `select key from ${s}.scopes where tenant = $1 and owner = $2 and key is not null and ($3 or not exists (${selectOff(s)}))`
 
+const selected =
+  'p.session, p.position, p.idx, p.role, p.author, p.at, p.words, p.flow, t.turn_id, t.start, t.messages, t.sealed_as'
 const ofScope = 'p.tenant = $1 and p.owner = $2 and p.agent = $3'
