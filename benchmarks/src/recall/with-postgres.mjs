@@ -1,17 +1,13 @@
-import { postgres } from '@allium/store-postgres'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { ownServer } from '../../../packages/store-postgres/test/server.ts'
-import { postgresCpu } from '../request/scale/postgres-cpu.mjs'
-import { recallReport } from './run.mjs'
 
-// `npm run bench -- recall --postgres`. It runs with tsx, because the Postgres is that of the tests.
+// `npm run bench -- recall --postgres`. It runs with tsx, because the Postgres is that of the tests. The measurement runs without.
 
 const server = await ownServer()
-const open = (schema) => postgres({ url: server.url, schema })
-try {
-  const tell = (text) => process.stderr.isTTY && process.stderr.write(`\r\u001b[2K${text}`)
-  console.log(await recallReport(tell, server && { open, cpu: postgresCpu }))
-  if (server === undefined) console.log('No Postgres found for this machine.')
-} finally {
-  await server?.end()
-}
-process.exit()
+if (server === undefined) throw new Error('No Postgres found for this machine.')
+const program = fileURLToPath(new URL('on-postgres.mjs', import.meta.url))
+const [code] = await once(spawn(process.execPath, [program, server.url], { stdio: 'inherit' }), 'exit')
+await server.end()
+process.exit(code)

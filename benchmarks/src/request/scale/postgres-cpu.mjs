@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Clock ticks per second on Linux. */
 const ticks = 100
 
-/** The CPU time in milliseconds of all processes of the Postgres that this process has started. On Linux only. */
-export function postgresCpu() {
+/** The CPU time in milliseconds of all processes of the Postgres that a process, this one by default, has started. On Linux only. */
+export function postgresCpu(starter = process.pid) {
   const all = stats()
-  const postmaster = all.find(({ parent, name }) => parent === process.pid && name === 'postgres')
+  const postmaster = all.find(({ parent, name }) => parent === starter && name === 'postgres')
   const children = all.filter(({ parent }) => parent === postmaster.pid)
   // The time of processes that have ended is in that of their parent.
   return (1000 / ticks) * children.reduce((sum, { own }) => sum + own, postmaster.own + postmaster.ended)
