@@ -30,6 +30,7 @@ import { SessionPassages } from './session-passages.ts'
  */
 export function recall(given: RecallOptions & { embed: EmbeddingModel }): readonly Middleware[]
 export function recall(given?: RecallOptions & { embed?: undefined }): Middleware
+export function recall(given: RecallOptions): Middleware | readonly Middleware[]
 export function recall(given: RecallOptions = {}): Middleware | readonly Middleware[] {
   const options = resolveRecallOptions(given)
   const { as, every, embed, tool: hasTool, name, description } = options
