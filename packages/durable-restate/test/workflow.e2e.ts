@@ -70,7 +70,7 @@ it('runs steps, agents and branches, waits for a person, and continues with the 
   expect([status, pending.map(({ callId }) => callId)]).toEqual(['suspended', ['refund']])
   const decisions = { refund: { approve: true, token: pending[0]?.token } }
   const outcome = await refund.end(await refund.start({ sessionId: 's', decisions }))
-  expect([refund.result(outcome), effects]).toEqual(['2 400 Dear Dana.', ['load', 'pay@1']])
+  expect([refund.result(outcome), effects]).toEqual(['2 400 Dear Dana.', ['load', 'pay']])
   await refund.lose()
 })
 
