@@ -80,6 +80,13 @@ function itemOf({ place: { sessionId, turnId }, passage, words, near }: RecallRe
   if (passage === undefined) return { sessionId, turnId, passage, words, near }
   const { role, author, at, flow, text } = passage
   const labels = [...(flow.untrusted === true ? ['untrusted'] : []), ...(flow.private === true ? ['private'] : [])]
-  const shown = text.length > maxText ? `${text.slice(0, maxText)}… [${text.length} characters]` : text
-  return { sessionId, turnId, passage: { role, author, at, labels, text: hideSecrets(shown, '[hidden]') }, words, near }
+  return { sessionId, turnId, passage: { role, author, at, labels, text: shownText(text) }, words, near }
+}
+
+/** Returns the text without credentials, cut afterwards, because half of one is not found. */
+function shownText(text: string): string {
+  const read = text.slice(0, 2 * maxText)
+  const hidden = hideSecrets(read, '[hidden]')
+  if (hidden.length <= maxText && read.length === text.length) return hidden
+  return `${hidden.slice(0, maxText)}… [${text.length} characters]`
 }

@@ -140,7 +140,7 @@ function useSessionUsage(isShown: boolean, identity: Identity, turns: readonly T
     if (!isShown) return
     api<{ sessions: SessionUsageView[] }>('/inspect/usage', identity).then(
       ({ sessions }) => setSessions(sessions),
-      () => {},
+      () => setSessions([]),
     )
   }, [isShown, ended, JSON.stringify(identity)])
   return sessions
