@@ -38,7 +38,7 @@ const readOptions = layerOptions<RecallOptions>('memory:recall', {
   limit: option.number({ from: 1, to: 100 }),
   tokens: option.number({ from: 50 }),
   embed: (value) => {
-    const found = option.fn((value as Partial<EmbeddingModel>).doEmbed)
+    const found = option.fn((value as Partial<EmbeddingModel> | null)?.doEmbed)
     return found && { ...found, path: '.doEmbed' }
   },
   language: option.oneOf(...recallLanguages),

@@ -88,6 +88,7 @@ describe('memory.recall', () => {
     expect(() => recall({ limit: 0 })).toThrow('limit to be a number')
     expect(() => recall({ language: 'xx' as 'en' })).toThrow("language to be 'ar'")
     expect(() => recall({ tokns: 5 } as object)).toThrow('Did you mean "tokens"?')
+    expect(() => recall({ embed: null as never })).toThrow('embed.doEmbed to be a function')
     expect(() => recall({ store: { sessions: {} } as never })).toThrow('takes store.passages, not the whole store')
   })
 
