@@ -112,6 +112,8 @@ export class Life implements Effects {
   }
 
   async #takeOver({ died }: Process): Promise<Process> {
+    // What the lost process did not record runs again, and other code may give its id to another attempt.
+    for (const key of this.#happened.keys()) if (!this.#recorded.has(key)) this.#happened.delete(key)
     await this.#store.runs.renew([died.lease as Lease], 1)
     await this.#clock.advance(10)
     const next = this.#process()
