@@ -37,7 +37,7 @@ export class Sealer {
   }
 
   /**
-   * Returns the value of a row. Synchronous if the store does not encrypt.
+   * Returns the value of a row. Synchronous if the encryption is.
    *
    * @throws AlliumError `store.sealed` when the key is gone or the bytes do not authenticate, `store.corrupt` when the opened bytes do not
    * parse, `store.unavailable` when the bytes cannot be opened now
@@ -47,12 +47,12 @@ export class Sealer {
     return typeof opened === 'string' ? parsed(opened, context) : opened.then((text) => parsed(text, context))
   }
 
-  /** Opens bytes that `sealBytes` sealed. Synchronous if the store does not encrypt. */
+  /** Opens bytes that `sealBytes` sealed. Synchronous if the encryption is. */
   openBytes(bytes: Uint8Array, context: EncryptionContext): Uint8Array | Promise<Uint8Array> {
-    return this.#encrypt === undefined ? bytes : this.#decrypt(this.#encrypt, bytes, context)
+    return this.#encrypt === undefined ? bytes : openWith(this.#encrypt, bytes, context)
   }
 
-  /** Opens a text that `sealText` sealed. Synchronous if the store does not encrypt. */
+  /** Opens a text that `sealText` sealed. Synchronous if the encryption is. */
   openText(bytes: Uint8Array, context: EncryptionContext): string | Promise<string> {
     const opened = this.openBytes(bytes, context)
     return opened instanceof Uint8Array ? decodeText(opened, context) : opened.then((text) => decodeText(text, context))
@@ -76,14 +76,6 @@ export class Sealer {
     const first = this.#encrypt.mac === undefined ? digest : ((await this.digests(ofOwner, tenant))[0] ?? '')
     for (let n = 0, name = first; ; name = `${first}.${++n}`)
       if (await this.opensBlob({ tenant, owner }, name)) return name
-  }
-
-  async #decrypt(encryption: Encryption, bytes: Uint8Array, context: EncryptionContext): Promise<Uint8Array> {
-    try {
-      return await encryption.open(bytes, plain(context))
-    } catch (cause) {
-      throw isPermanent(cause) ? sealed(context, cause) : cannotOpenNow(context, cause)
-    }
   }
 }
 
@@ -109,6 +101,32 @@ function cannotOpenNow({ tenant, row }: EncryptionContext, cause: unknown): Alli
     `The row ${row} of the tenant "${tenant}" cannot be decrypted now: ${messageOf(cause).replace(/\.?$/, '.')} Nothing was changed. Check the key service that "encrypt" uses, and try again.`,
     { cause, details: { tenant, row } },
   )
+}
+
+/** Most rows open at once: a promise for each would cost as much as half of its encryption. */
+function openWith(
+  encryption: Encryption,
+  bytes: Uint8Array,
+  context: EncryptionContext,
+): Uint8Array | Promise<Uint8Array> {
+  try {
+    const opened = encryption.open(bytes, plain(context))
+    return opened instanceof Uint8Array ? opened : rethrown(opened, context)
+  } catch (cause) {
+    throw openError(context, cause)
+  }
+}
+
+async function rethrown(opened: Promise<Uint8Array>, context: EncryptionContext): Promise<Uint8Array> {
+  try {
+    return await opened
+  } catch (cause) {
+    throw openError(context, cause)
+  }
+}
+
+function openError(context: EncryptionContext, cause: unknown): AlliumError {
+  return isPermanent(cause) ? sealed(context, cause) : cannotOpenNow(context, cause)
 }
 
 async function sealWith(encryption: Encryption, bytes: Uint8Array, context: EncryptionContext): Promise<Uint8Array> {

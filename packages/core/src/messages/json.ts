@@ -51,7 +51,10 @@ export function isReservedKey(key: PropertyKey): boolean {
 
 function ordered(item: unknown): unknown {
   if (item instanceof Uint8Array) return { bytes: binaryOf(item) }
-  return isRecord(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item
+  if (!isRecord(item)) return item
+  const sorted: Record<string, unknown> = {}
+  for (const key of Object.keys(item).sort()) sorted[key] = item[key]
+  return sorted
 }
 
 /** Whether a value is an object, and not a list. */

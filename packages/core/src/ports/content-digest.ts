@@ -6,8 +6,10 @@ import { base64url, digestOf } from './seal.ts'
  * thread. Equals {@link digestOf} for a value without them.
  */
 export async function contentDigestOf(value: unknown): Promise<string> {
+  const large = largeIn(value)
+  if (large.length === 0) return digestOf(value)
   const digests = new Map<unknown, string>()
-  for (const one of new Set(largeIn(value))) {
+  for (const one of new Set(large)) {
     const bytes = typeof one === 'string' ? new TextEncoder().encode(one) : new Uint8Array(one)
     digests.set(one, base64url(await crypto.subtle.digest('SHA-256', bytes)))
   }
