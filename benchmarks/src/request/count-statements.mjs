@@ -31,7 +31,7 @@ function countIn(prototype, counts) {
   }
   prototype.prepare = function (sql) {
     const statement = prepare.call(this, sql)
-    const writes = /^\s*(insert|update|delete|with)/i.test(sql)
+    const writes = /^\s*(with\b[\s\S]*\b)?(insert|update|delete)\b/i.test(sql)
     for (const method of ['run', 'get', 'all']) {
       const original = statement[method]
       statement[method] = (...values) => {

@@ -23,7 +23,8 @@ export const maxSavepoints = 100
  * copy of every length in memory.
  */
 export class Savepoints {
-  #savepoints: StateSavepoint[] = []
+  /** Grows by `concat()`: with `push()` or a spread, the array would keep room for 17 items in each idle session. */
+  #savepoints: readonly StateSavepoint[] = []
   /** The state at the first savepoint, without the changes of its turn and later ones. */
   #base: Readonly<State> = none
   /** The state at the last savepoint. */
@@ -33,8 +34,10 @@ export class Savepoints {
     if (this.#savepoints.length === 0) this.#base = this.#last = state ?? none
     const changed = state === undefined ? none : changes(this.#last, state)
     if (changed !== none) this.#last = state as State
-    this.#savepoints.push({ turnId, turnCount, length, changed })
-    if (this.#savepoints.length > maxSavepoints) this.#base = { ...this.#base, ...this.#savepoints.shift()?.changed }
+    this.#savepoints = this.#savepoints.concat({ turnId, turnCount, length, changed })
+    if (this.#savepoints.length <= maxSavepoints) return
+    this.#base = { ...this.#base, ...this.#savepoints[0]?.changed }
+    this.#savepoints = this.#savepoints.slice(1)
   }
 
   /** Returns a copy, up to the savepoint of a turn if one is given. */
