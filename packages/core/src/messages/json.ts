@@ -51,10 +51,7 @@ export function isReservedKey(key: PropertyKey): boolean {
 
 function ordered(item: unknown): unknown {
   if (item instanceof Uint8Array) return { bytes: binaryOf(item) }
-  if (!isRecord(item)) return item
-  const sorted: Record<string, unknown> = {}
-  for (const key of Object.keys(item).sort()) sorted[key] = item[key]
-  return sorted
+  return isRecord(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item
 }
 
 /** Whether a value is an object, and not a list. */

@@ -24,7 +24,7 @@ export const maxSavepoints = 100
  */
 export class Savepoints {
   /** Grows by `concat()`: with `push()` or a spread, the array would keep room for 17 items in each idle session. */
-  #savepoints: readonly StateSavepoint[] = []
+  #savepoints: StateSavepoint[] = []
   /** The state at the first savepoint, without the changes of its turn and later ones. */
   #base: Readonly<State> = none
   /** The state at the last savepoint. */
@@ -35,9 +35,7 @@ export class Savepoints {
     const changed = state === undefined ? none : changes(this.#last, state)
     if (changed !== none) this.#last = state as State
     this.#savepoints = this.#savepoints.concat({ turnId, turnCount, length, changed })
-    if (this.#savepoints.length <= maxSavepoints) return
-    this.#base = { ...this.#base, ...this.#savepoints[0]?.changed }
-    this.#savepoints = this.#savepoints.slice(1)
+    if (this.#savepoints.length > maxSavepoints) this.#base = { ...this.#base, ...this.#savepoints.shift()?.changed }
   }
 
   /** Returns a copy, up to the savepoint of a turn if one is given. */
