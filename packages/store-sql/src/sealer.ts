@@ -103,7 +103,7 @@ function cannotOpenNow({ tenant, row }: EncryptionContext, cause: unknown): Alli
   )
 }
 
-/** Most rows open at once: a promise for each would cost as much as half of its encryption. */
+/** Opens at once if the encryption does, so that a long history does not wait for several promises per row. */
 function openWith(
   encryption: Encryption,
   bytes: Uint8Array,

@@ -95,7 +95,7 @@ export class Blobs {
   }
 
   /**
-   * Returns the value of a row. Synchronous if the row has no blobs and the store does not encrypt.
+   * Returns the value of a row. Synchronous if the row has no blobs and the encryption is.
    *
    * @param filesOf returns the files of the value. Their blobs become {@link StoredFile}s, and only the others are read
    * @throws AlliumError as {@link Sealer.open} does; `store.corrupt` if bytes are missing
