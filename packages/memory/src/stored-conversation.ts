@@ -195,18 +195,18 @@ export class StoredConversation {
     this.#restore({ ...stored, version: stored.version + 1, history, rest: interrupted.rest }, check)
   }
 
-  /** Renews the lease and retries the write if this process was paused for longer than its lease and no other process took the session. */
-  async #write(lease: Lease, write: () => Promise<void>): Promise<void> {
+  /**
+   * Renews the lease and retries the write if the process or the store paused for longer than the lease and no other process took the
+   * session. That may happen before each attempt, so there are several.
+   */
+  async #write(lease: Lease, write: () => Promise<void>, retries = 5): Promise<void> {
     try {
       await write()
     } catch (error) {
-      if (
-        this.#shared ||
-        (error as { code?: unknown }).code !== 'store.fenced' ||
-        !(await this.#store.renew(lease, this.#leaseDuration))
-      )
+      const isFenced = (error as { code?: unknown }).code === 'store.fenced'
+      if (this.#shared || !isFenced || retries === 0 || !(await this.#store.renew(lease, this.#leaseDuration)))
         throw error
-      await write()
+      await this.#write(lease, write, retries - 1)
     }
   }
 

@@ -1,4 +1,4 @@
-import { Agent, type Middleware, systemClock } from '@allium/core'
+import { Agent, AlliumError, type Middleware, systemClock } from '@allium/core'
 import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { manualClock, scriptedModel } from '@allium/testing'
@@ -211,6 +211,36 @@ describe('memory.persist', () => {
     expect(await store.acquire({ tenant: 'acme', owner: '', agent: 'agent', sessionId: 'chat' }, 1)).toHaveProperty(
       'lease',
     )
+  })
+
+  it('stores a run whose store is so slow that the lease expires before each write, where nobody has gone on', async () => {
+    const clock = manualClock()
+    const store = memoryStore({ clock })
+    let slowWrites = 3
+    const slow: SessionStore = {
+      ...store,
+      async checkpoint(...args) {
+        if (slowWrites-- > 0) await clock.advance(1000)
+        await store.checkpoint(...args)
+      },
+    }
+    const agent = new Agent({ model: scriptedModel(['late']), clock: manualClock() }).use(
+      persist({ store: slow, lease: 900 }),
+    )
+    expect(await agent.session(who).run('hi')).toMatchObject({ status: 'completed', text: 'late' })
+    expect(slowWrites).toBeLessThanOrEqual(0)
+  })
+
+  it('gives up a write that the store rejects although it has renewed the lease', async () => {
+    let writes = 0
+    const refused = () => {
+      writes++
+      return Promise.reject(new AlliumError('store.fenced', 'The lease was lost.'))
+    }
+    const store: SessionStore = { ...memoryStore(), checkpoint: refused, append: refused, renew: async () => true }
+    const agent = new Agent({ model: scriptedModel(['late']) }).use(persist({ store }))
+    await expect(agent.session(who).run('hi')).rejects.toMatchObject({ code: 'store.fenced' })
+    expect(writes).toBeLessThan(20)
   })
 
   it('fails the run whose lease was lost to another process, and stores nothing of it', async () => {
