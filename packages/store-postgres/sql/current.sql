@@ -747,6 +747,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION append_to_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, _lease bigint, _began double precision, OUT outcome_ text, OUT seq_ integer, OUT ns_ integer[], OUT ids_ text[], OUT bodies_ bytea[])
  RETURNS record
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   r event_runs%rowtype;
@@ -790,9 +791,10 @@ begin
     ended_at = case when _end then now_ms() end where run = r.run;
   outcome_ := 'appended';
   if _end then
-    delete from event_runs where run in (
-      select run from event_runs where ended_at <= (select now_ms()) - _ttl limit 100 for update skip locked
-    );
+    delete from event_runs where run = any (array(
+      select run from event_runs where ended_at <= (select now_ms()) - _ttl
+      order by ended_at limit 100 for update skip locked
+    ));
   end if;
 end $function$;
 
@@ -1327,6 +1329,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION forget_accounts(_but text, _closed text[])
  RETURNS void
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
   if cardinality(_closed) > 0 then
@@ -1335,18 +1338,19 @@ begin
     );
   end if;
   perform free_holds(name) from (
-    select name from accounts where ends_at <= (select now_ms()) and reserved <> 0 and name <> _but limit 100
+    select name from accounts where ends_at <= (select now_ms()) and reserved <> 0 and name <> _but
+    order by ends_at limit 100
   ) ended;
   with gone as (
-    delete from accounts where name in (
+    delete from accounts where name = any (array(
       select name from accounts where ends_at <= (select now_ms()) and reserved = 0 and name <> _but
-      limit 100 for update skip locked
-    ) returning name
+      order by ends_at limit 100 for update skip locked
+    )) returning name
   ) delete from holds h using gone where h.account = gone.name;
-  delete from holds where (account, id) in (
-    select account, id from holds where settled and at < (select now_ms()) - 2592000000
+  delete from holds where ctid = any (array(
+    select ctid from holds where settled and at < (select now_ms()) - 2592000000
     order by at limit 100 for update skip locked
-  );
+  ));
 end $function$;
 
 CREATE OR REPLACE FUNCTION forget_erased(_tenant text, _owner text, _agent text, _session text)
@@ -1942,11 +1946,13 @@ begin
     if _over <> 0 then update accounts set reserved = reserved - _over where name = _name; end if;
     return;
   end if;
-  insert into holds (account, id, amount, at, expires_at) values (_name, _hold, _amount, _now, _now + _ttl);
-  -- A run finds its hold by these, until that is settled or its owner is erased.
-  if _run is not null and _token is not null then
-    update holds set run = digest(_run), names = json_build_array(_account, _id)::text, tenant = _tenant,
-      owner = _owner, token = _token where account = _name and id = _hold;
+  if _run is null or _token is null then
+    insert into holds (account, id, amount, at, expires_at) values (_name, _hold, _amount, _now, _now + _ttl);
+  else
+    -- A run finds its hold by these, until that is settled or its owner is erased.
+    insert into holds (account, id, amount, at, expires_at, run, names, tenant, owner, token) values (
+      _name, _hold, _amount, _now, _now + _ttl, digest(_run), json_build_array(_account, _id)::text, _tenant, _owner, _token
+    );
   end if;
   update accounts
     set reserved = reserved - _over + _amount, ends_at = coalesce(_now + _ends_in, ends_at) where name = _name;
@@ -2112,15 +2118,17 @@ end $function$;
 CREATE OR REPLACE FUNCTION set_value(_key text, _value bytea, _ttl double precision, _tenant text, _owner text, _lease bigint, _began double precision)
  RETURNS boolean
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   _token bigint := 0;
 begin
   if _tenant is not null then _token := writer_token(_tenant, _owner, null, null, _lease, _began); end if;
   if _token is null then return false; end if;
-  delete from key_values where key in (
-    select key from key_values where expires_at <= (select now_ms()) and key <> _key limit 100 for update skip locked
-  );
+  delete from key_values where key = any (array(
+    select key from key_values where expires_at <= (select now_ms()) and key <> _key
+    order by expires_at limit 100 for update skip locked
+  ));
   insert into key_values (key, value, expires_at, tenant, owner, token)
     values (_key, _value, now_ms() + _ttl, _tenant, _owner, _token)
     on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at, tenant = excluded.tenant,

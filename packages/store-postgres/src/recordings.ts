@@ -18,8 +18,8 @@ import { writerSince } from './lease/leases.ts'
 export function postgresRecordings(db: Database, sealer: Sealer): RecordingStore {
   const table = `${db.s}.recordings`
   const now = `(select ${db.s}.now_ms())`
-  const deleteExpired = (condition: string) => `delete from ${table} where n in (
-    select n from ${table} where expires_at <= ${now} ${condition} limit 100 for update skip locked)`
+  const deleteExpired = (condition: string) => `delete from ${table} where n = any (array(
+    select n from ${table} where expires_at <= ${now} ${condition} order by expires_at limit 100 for update skip locked))`
   /** One statement, which holds the lock of the writer until the recording is stored. */
   const add = `with writer as materialized (select ${db.s}.writer_token($1, $2, $3, $4, $10, $11) as token),
     expired as (${deleteExpired('and turn_id <> $5')}),

@@ -32,6 +32,9 @@ export function createPool(url: string, ssl: boolean | ConnectionOptions | undef
     // A server that hangs counts as unavailable.
     query_timeout: 15_000,
     keepAlive: true,
+    // A new connection costs the server as much CPU as several turns, because it has none of their plans yet.
+    idleTimeoutMillis: 60_000,
+    allowExitOnIdle: true,
   })
   // An idle connection that ends is replaced when it is needed.
   pool.on('error', () => {})

@@ -10,7 +10,7 @@ create function {s}.append_to_run(
   _tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision,
   _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, _lease bigint, _began double precision,
   out outcome_ text, out seq_ integer, out ns_ integer[], out ids_ text[], out bodies_ bytea[]
-) language plpgsql as $$
+) language plpgsql set enable_seqscan = off as $$
 declare
   r {s}.event_runs%rowtype;
   _token bigint;
@@ -53,9 +53,10 @@ begin
     ended_at = case when _end then {s}.now_ms() end where run = r.run;
   outcome_ := 'appended';
   if _end then
-    delete from {s}.event_runs where run in (
-      select run from {s}.event_runs where ended_at <= (select {s}.now_ms()) - _ttl limit 100 for update skip locked
-    );
+    delete from {s}.event_runs where run = any (array(
+      select run from {s}.event_runs where ended_at <= (select {s}.now_ms()) - _ttl
+      order by ended_at limit 100 for update skip locked
+    ));
   end if;
 end $$;
 

@@ -42,11 +42,13 @@ begin
     if _over <> 0 then update {s}.accounts set reserved = reserved - _over where name = _name; end if;
     return;
   end if;
-  insert into {s}.holds (account, id, amount, at, expires_at) values (_name, _hold, _amount, _now, _now + _ttl);
-  -- A run finds its hold by these, until that is settled or its owner is erased.
-  if _run is not null and _token is not null then
-    update {s}.holds set run = {s}.digest(_run), names = json_build_array(_account, _id)::text, tenant = _tenant,
-      owner = _owner, token = _token where account = _name and id = _hold;
+  if _run is null or _token is null then
+    insert into {s}.holds (account, id, amount, at, expires_at) values (_name, _hold, _amount, _now, _now + _ttl);
+  else
+    -- A run finds its hold by these, until that is settled or its owner is erased.
+    insert into {s}.holds (account, id, amount, at, expires_at, run, names, tenant, owner, token) values (
+      _name, _hold, _amount, _now, _now + _ttl, {s}.digest(_run), json_build_array(_account, _id)::text, _tenant, _owner, _token
+    );
   end if;
   update {s}.accounts
     set reserved = reserved - _over + _amount, ends_at = coalesce(_now + _ends_in, ends_at) where name = _name;
@@ -80,7 +82,7 @@ begin
 end $$;
 
 -- Deletes some of the ended accounts, and of the holds that were settled a month ago. It skips locked rows, because waiting could deadlock.
-create function {s}.forget_accounts(_but text, _closed text[]) returns void language plpgsql as $$
+create function {s}.forget_accounts(_but text, _closed text[]) returns void language plpgsql set enable_seqscan = off as $$
 begin
   if cardinality(_closed) > 0 then
     update {s}.accounts set ends_at = 0 where name in (
@@ -88,17 +90,18 @@ begin
     );
   end if;
   perform {s}.free_holds(name) from (
-    select name from {s}.accounts where ends_at <= (select {s}.now_ms()) and reserved <> 0 and name <> _but limit 100
+    select name from {s}.accounts where ends_at <= (select {s}.now_ms()) and reserved <> 0 and name <> _but
+    order by ends_at limit 100
   ) ended;
   with gone as (
-    delete from {s}.accounts where name in (
+    delete from {s}.accounts where name = any (array(
       select name from {s}.accounts where ends_at <= (select {s}.now_ms()) and reserved = 0 and name <> _but
-      limit 100 for update skip locked
-    ) returning name
+      order by ends_at limit 100 for update skip locked
+    )) returning name
   ) delete from {s}.holds h using gone where h.account = gone.name;
-  delete from {s}.holds where (account, id) in (
-    select account, id from {s}.holds where settled and at < (select {s}.now_ms()) - 2592000000
+  delete from {s}.holds where ctid = any (array(
+    select ctid from {s}.holds where settled and at < (select {s}.now_ms()) - 2592000000
     order by at limit 100 for update skip locked
-  );
+  ));
 end $$;
 `

@@ -37,15 +37,16 @@ create unique index audit_by_key on {s}.audit (tenant, key) where key is not nul
 -- Each write also deletes some expired values.
 create function {s}.set_value(
   _key text, _value bytea, _ttl double precision, _tenant text, _owner text, _lease bigint, _began double precision
-) returns boolean language plpgsql as $$
+) returns boolean language plpgsql set enable_seqscan = off as $$
 declare
   _token bigint := 0;
 begin
   if _tenant is not null then _token := {s}.writer_token(_tenant, _owner, null, null, _lease, _began); end if;
   if _token is null then return false; end if;
-  delete from {s}.key_values where key in (
-    select key from {s}.key_values where expires_at <= (select {s}.now_ms()) and key <> _key limit 100 for update skip locked
-  );
+  delete from {s}.key_values where key = any (array(
+    select key from {s}.key_values where expires_at <= (select {s}.now_ms()) and key <> _key
+    order by expires_at limit 100 for update skip locked
+  ));
   insert into {s}.key_values (key, value, expires_at, tenant, owner, token)
     values (_key, _value, {s}.now_ms() + _ttl, _tenant, _owner, _token)
     on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at, tenant = excluded.tenant,
