@@ -4,6 +4,8 @@ import { isRetained } from './retention.ts'
 /**
  * All lock the run's row while they check and write. An append is recognized by its request, also if it ends the run, so that it can be sent
  * again after its reply was lost. Unhandled steers are returned to the process that ends the run, and kept until it acknowledges them.
+ *
+ * Functions that delete expired rows turn off `enable_seqscan`: the server plans them while the table is empty, and would keep reading all rows.
  */
 export const events = `
 create function {s}.append_to_run(
